@@ -1,0 +1,155 @@
+import type { KernelVersion, RuleOverrides } from '../mm/kernel_rules';
+import type { MapsEntry } from '../procfs/maps_entry';
+import type { AnonVmaName } from '../mm/anon_vma_name';
+import type { Vma } from '../mm/vma';
+import type { Vpn } from '../mm/addr';
+
+/** What a replay needs besides the trace. */
+export interface ReplayOptions {
+  readonly kernel: KernelVersion;
+  /** Features that the traced kernel lacked: `anon-names`, `ksm`, `thp`, `soft-dirty`. */
+  readonly without?: readonly string[];
+  readonly rules?: RuleOverrides;
+  readonly snapshots?: readonly SnapshotInput[];
+}
+
+/** The maps or smaps of one process, read by someone at a known place in the trace. */
+export interface SnapshotInput {
+  /** What a person calls it: normally the file name. */
+  readonly label: string;
+  readonly pid: number;
+  /** It shows the state after everything up to and including this line. */
+  readonly line: number;
+  readonly entries: readonly MapsEntry[];
+}
+
+/** One life of a pid: pids are reused, so identity is (pid, startLine). */
+export interface ProcessLife {
+  /** `pid@startLine`, stable. */
+  readonly id: string;
+  /** Thread-group leader as far as the trace shows. */
+  readonly pid: number;
+  readonly startLine: number;
+  /** Line of its last exit, undefined while it lives at the end of the trace. */
+  readonly endLine: number | undefined;
+  /** Life that forked it; undefined for a root. */
+  readonly parentId: string | undefined;
+  readonly childIds: readonly string[];
+  /** Base name of the last executed file; that of the parent after a plain fork; '' if unknown. */
+  readonly command: string;
+  /** Ids of threads (tids other than the leader's) that ran in it. */
+  readonly threads: readonly number[];
+}
+
+/** One memory call, fork, exec or exit as replayed. Steps are what next and previous move over. */
+export interface ReplayStep {
+  /** Index in `Replay.steps`. */
+  readonly index: number;
+  readonly line: number;
+  readonly entryLine: number;
+  /** The thread that called. */
+  readonly pid: number;
+  readonly lifeId: string;
+  readonly kind: StepKind;
+  /** Name of the call (`mprotect`, `prctl`, `clone`…) or `exit`. */
+  readonly call: string;
+  /** One line of text that a person recognises: the call with sizes and names. */
+  readonly title: string;
+  /** As strace prints it without what follows: `0x7f…`, `0`, `EPERM`, `?`. */
+  readonly recorded: string;
+  /** The same for what the rules predict; `?` where no rule decides. */
+  readonly predicted: string;
+  /** Life made by a fork. */
+  readonly childId?: string;
+  readonly denied?: Denial;
+  readonly mismatch?: Mismatch;
+}
+
+export type StepKind =
+  | 'map' | 'unmap' | 'protect' | 'move' | 'advise' | 'seal' | 'name' | 'brk' | 'lock' | 'fork' | 'thread' | 'exec' | 'exit';
+
+/** Why a memory call was refused. */
+export interface Denial {
+  readonly errno: string;
+  /** One sentence with the rule in words. */
+  readonly reason: string;
+  /** The VMA that refused, where one did. */
+  readonly vma?: { readonly start: Vpn; readonly end: Vpn; readonly name: string };
+  /** Line of the mseal that sealed it, where a seal refused and the trace has it. */
+  readonly sealedAtLine?: number;
+}
+
+/** The prediction and the record differ; the replay followed the record. */
+export interface Mismatch {
+  readonly code: 'unseen-memory' | 'unseen-fault' | 'unknown-call' | 'lost-line' | 'injected' | 'limit-unknown' | 'untraced-thread' | 'unexplained';
+  readonly text: string;
+}
+
+/** A later snapshot held against the simulation. */
+export interface SnapshotCheck {
+  readonly label: string;
+  readonly pid: number;
+  readonly line: number;
+  /** `seed` was taken over as the truth; `equal` and `differs` were compared. */
+  readonly outcome: 'seed' | 'equal' | 'differs';
+  /** VMAs compared (or taken over). */
+  readonly vmaCount: number;
+  /** First difference: both sides as maps lines, '' where a side has no VMA there. */
+  readonly firstDifference?: { readonly replayed: string; readonly snapshot: string; readonly what: string };
+  readonly differences: number;
+}
+
+export interface NameHolder {
+  readonly lifeId: string;
+  readonly pid: number;
+  readonly start: Vpn;
+  readonly end: Vpn;
+}
+
+/** A name object alive at an instant. `refs` always equals `holders.length`. */
+export interface NameObject {
+  readonly object: AnonVmaName;
+  readonly refs: number;
+  readonly holders: readonly NameHolder[];
+}
+
+/** The world after all steps up to one. Immutable; computing one costs at most a checkpoint's steps. */
+export interface Instant {
+  /** Step index, -1 before the first. */
+  readonly index: number;
+  readonly line: number;
+  /** Lives that have an address space now, in order of birth. */
+  readonly lives: readonly ProcessLife[];
+  /** VMAs of a life, address order; empty for one that has ended or not begun. */
+  vmas(lifeId: string): readonly Vma[];
+  /** The same as /proc/PID/smaps would show it (headers and VmFlags only). */
+  entries(lifeId: string): readonly MapsEntry[];
+  /** False until a snapshot or the trace itself has told the whole map: what is missing is unknown, not absent. */
+  complete(lifeId: string): boolean;
+  names(): readonly NameObject[];
+}
+
+export interface ForkSharing {
+  readonly step: number;
+  readonly parentId: string;
+  readonly childId: string;
+  /** Objects the child holds right after the fork, with its own and all references. */
+  readonly shared: readonly { readonly object: AnonVmaName; readonly childRefs: number; readonly refs: number }[];
+  /** References taken under `refcount`; allocations and bytes that `copy` (strdup) would have made. */
+  readonly cost: { readonly references: number; readonly copies: number; readonly copyBytes: number };
+}
+
+/** A trace replayed to its end. */
+export interface Replay {
+  readonly kernel: KernelVersion;
+  readonly steps: readonly ReplayStep[];
+  readonly lives: readonly ProcessLife[];
+  readonly forks: readonly ForkSharing[];
+  readonly checks: readonly SnapshotCheck[];
+  /** VMAs visited for seal checks over the whole trace under each policy. */
+  readonly sealCost: { readonly prePassVisits: number; readonly inLoopVisits: number };
+  /** The instant after step `index` (-1: before all). */
+  at(index: number): Instant;
+  /** Index of the last step whose line is <= line; -1 if none. */
+  stepAtLine(line: number): number;
+}
