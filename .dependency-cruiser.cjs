@@ -18,7 +18,7 @@ const LAYERS = {
     '(node:)?path$',
   ],
   webview: ['src/(base|present|protocol)/'],
-  cli: ['src/(base|mm|procfs|trace|replay|analysis|present|node)/', '(node:)?(process|tty|path)$'],
+  cli: ['src/(base|mm|procfs|trace|replay|analysis|present|node)/', '(node:)?(process|tty|path|util)$'],
 };
 
 const layerRules = Object.entries(LAYERS).map(([layer, allowed]) => ({
