@@ -1,6 +1,11 @@
+const { builtinModules } = require('node:module');
+
+const NODE = `(node:)?(${builtinModules.join('|')})$`;
+
 /**
  * Who may import whom. Everything that is not in this table is an error (docs/architecture.md).
- * A layer may always import itself. Patterns are matched against the resolved path from the top folder.
+ * A layer may always import itself. Patterns are matched against the path from the
+ * top folder, or against the name of a module of Node.
  */
 const LAYERS = {
   base: [],
@@ -11,7 +16,7 @@ const LAYERS = {
   analysis: ['src/(base|mm|procfs|replay)/'],
   present: ['src/(base|mm|procfs|trace|replay|analysis)/'],
   protocol: ['src/base/', 'src/present/'],
-  node: ['src/(base|procfs|trace)/', '(node:)?[a-z_]+(/promises)?$'],
+  node: ['src/(base|procfs|trace)/', NODE],
   extension: [
     'src/(base|mm|procfs|trace|replay|analysis|present|protocol|node)/',
     'vscode$',
