@@ -1,5 +1,6 @@
 /**
- * Bundles what runs into dist/. `node scripts/build.mjs [--watch] [NAME]…` makes all bundles or those named.
+ * Bundles what runs into dist/. `node scripts/build.mjs [--watch] [--sourcemap] [NAME]…` makes all bundles or
+ * those named.
  *
  * Bundles are not minified: a stack trace that somebody sends then names our functions.
  */
@@ -24,16 +25,28 @@ const BUNDLES = {
 const COMMON = { bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'warning' };
 
 const args = process.argv.slice(2);
-const watch = args.includes('--watch');
 const names = args.filter((arg) => !arg.startsWith('--'));
+const watch = args.includes('--watch');
 
-for (const [name, options] of Object.entries(BUNDLES)) {
-  if (names.length > 0 && !names.includes(name)) continue;
+/** @param {import('esbuild').BuildOptions} own */
+async function bundle(own) {
+  const options = { ...COMMON, ...own, sourcemap: watch || args.includes('--sourcemap') };
   if (watch) {
-    const watcher = await context({ ...COMMON, ...options, sourcemap: true, logLevel: 'info' });
+    const watcher = await context({ ...options, logLevel: 'info' });
     await watcher.watch();
   } else {
-    await build({ ...COMMON, ...options });
-    if (options.banner !== undefined) await chmod(String(options.outfile), 0o755);
+    await build(options);
+    if (own.banner !== undefined) await chmod(String(own.outfile), 0o755);
   }
+}
+
+const unknown = names.find((name) => !(name in BUNDLES));
+if (unknown === undefined) {
+  const wanted = Object.entries(BUNDLES).filter(([name]) => names.length === 0 || names.includes(name));
+  const results = await Promise.allSettled(wanted.map(([, options]) => bundle(options)));
+  // esbuild has printed what is wrong, with its place.
+  if (results.some((result) => result.status === 'rejected')) process.exitCode = 1;
+} else {
+  console.error(`There is no bundle "${unknown}"; there are: ${Object.keys(BUNDLES).join(', ')}.`);
+  process.exitCode = 2;
 }

@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 export interface PlantedProject {
   readonly root: string;
   /** Runs a script of the real package.json there, as `npm run NAME -- ARGS`. */
-  run(script: string, ...args: readonly string[]): Promise<ToolRun>;
-  remove(): void;
+  readonly run: (script: string, ...args: readonly string[]) => Promise<ToolRun>;
+  readonly remove: () => void;
 }
 
 export interface ToolRun {
