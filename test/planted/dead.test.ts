@@ -45,4 +45,4 @@ test('dead code: unused files, exports, types and packages, and packages that ar
     'unused-package',
   );
   expect(status).not.toBe(0);
-}, 60_000);
+}, 120_000);

@@ -18,4 +18,4 @@ test('formatting: each file that differs is named, no other', async () => {
     'test/mm/no_semicolon.test.ts',
   ]);
   expect(status).not.toBe(0);
-}, 60_000);
+}, 120_000);

@@ -91,8 +91,8 @@ test('import rules: every forbidden direction is reported, every allowed one pas
   const { summary } = JSON.parse(stdout) as Cruise;
   expect(summary.totalCruised).toBeGreaterThanOrEqual(Object.keys(files).length);
   expect(summary.violations.map((v) => `${v.from}: ${v.rule.name}`).sort()).toEqual(expected.sort());
-}, 60_000);
+}, 120_000);
 
 test('import rules: the check fails where there is a violation', async () => {
   expect((await project.run('imports')).status).not.toBe(0);
-}, 60_000);
+}, 120_000);

@@ -111,4 +111,4 @@ test('lint: each planted file is reported by its rule and by no other', async ()
   );
   expect(found.sort()).toEqual(expected.sort());
   expect(status).not.toBe(0);
-}, 60_000);
+}, 120_000);

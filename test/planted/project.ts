@@ -29,6 +29,7 @@ const CONFIGURATION = [
   'tsconfig.core.json',
   'tsconfig.node.json',
   'tsconfig.scripts.json',
+  'tsconfig.e2e.json',
   '.prettierrc.json',
   '.prettierignore',
   'eslint.config.mjs',

@@ -22,6 +22,7 @@ const files: Record<string, string> = {
   'src/mm/unused_local.ts': 'export function f(): void {\n  const unused = 1;\n}\n',
   'src/node/wrong_type.ts': "export const PAGES: number = 'two';\n",
   'test/mm/wrong_type.test.ts': "export const PAGES: number = 'two';\n",
+  'test/e2e/wrong_type.test.ts': 'export const title: number = document.title;\n',
   'scripts/wrong_name.mjs': 'undefinedFunction();\n',
 };
 const expected = [
@@ -30,6 +31,7 @@ const expected = [
   'src/mm/unused_local.ts: TS6133',
   'src/node/wrong_type.ts: TS2322',
   'test/mm/wrong_type.test.ts: TS2322',
+  'test/e2e/wrong_type.test.ts: TS2322',
   'scripts/wrong_name.mjs: TS2304',
 ];
 for (const layer of CORE) {
@@ -56,4 +58,4 @@ test('types: each planted error is found in its file, nothing else is', async ()
   );
   expect(found.sort()).toEqual(expected.sort());
   expect(status).not.toBe(0);
-}, 60_000);
+}, 120_000);

@@ -10,12 +10,13 @@ export type TidyRule = (tree: Tree) => readonly string[];
 export const MAX_LINES = 400;
 
 /** Folders of test/ that mirror no folder of src/, and why they are there. */
-export const OWN_TEST_FOLDERS: ReadonlyMap<string, string> = new Map([
+const OWN_TEST_FOLDERS: ReadonlyMap<string, string> = new Map([
   ['', 'what concerns the whole project'],
   ['planted', 'sees each rule of the tools fail'],
   ['tidy', 'the rules of this file'],
   ['scripts', 'mirrors scripts/'],
   ['property', 'random runs over several layers'],
+  ['e2e', 'the package in a real VS Code'],
   ['kernel', 'records what real kernels do'],
 ]);
 
