@@ -43,4 +43,5 @@ export interface SmapsFields {
 
 /** A field's value: a number with its unit as printed (`kB`, or '' without one), or text kept as it is. */
 export type SmapsValue =
-  { readonly kind: 'number'; readonly value: U64; readonly unit: string } | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'number'; readonly value: U64; readonly unit: string }
+  | { readonly kind: 'text'; readonly text: string };
