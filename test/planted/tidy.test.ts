@@ -7,7 +7,12 @@ const tree = new Map([
     'README.md',
     '[a](docs/here.md) [b](docs/gone.md) [c](docs/here.md#known-heading) [d](#gone) [e](https://x.y/z)\n',
   ],
-  ['docs/here.md', '# Known heading\n\n`[f](not/a/link)`\n'],
+  [
+    'docs/here.md',
+    '# Known heading\n\n`[f](not/a/link)`\n\nnpm test, npm start, npm run build, npm run biuld, npm ci\n',
+  ],
+  ['package.json', '{ "scripts": { "build": "", "test": "" } }\n'],
+  ['.ci/run', 'npm ci && npm test\n'],
   ['src/mm/just_right.ts', 'export {};\n'.repeat(MAX_LINES)],
   ['src/mm/too_long.ts', 'export {};\n'.repeat(MAX_LINES + 1)],
   ['src/mm/later.ts', `// ${'TO' + 'DO'}: finish\n// mastodon\n`],
@@ -28,6 +33,8 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'nothing left to do': [`src/mm/later.ts:1: // ${'TO' + 'DO'}: finish`],
   'tests mirror src': ['test/mm_old/stray.test.ts: no folder src/mm_old'],
   'local links': ['README.md: dead link docs/gone.md', 'README.md: no heading #gone'],
+  'commands in texts': ['docs/here.md:5: no script start', 'docs/here.md:5: no script biuld'],
+  'CI runs the README’s test command': ['README.md: no npm ci && npm test'],
   'lockfile without addresses': ['package-lock.json: 1 addresses of packages'],
   'nobody’s machine': [
     'scripts/mine.mjs:1: /work/t',

@@ -25,6 +25,8 @@ export const TIDY_RULES: Readonly<Record<string, TidyRule>> = {
   'nothing left to do': nothingLeftToDo,
   'tests mirror src': testsMirrorSrc,
   'local links': localLinks,
+  'commands in texts': commandsInTexts,
+  'CI runs the README’s test command': ciRunsTestCommand,
   'lockfile without addresses': lockfileWithoutAddresses,
   'nobody’s machine': nobodysMachine,
 };
@@ -69,6 +71,30 @@ function localLinks(tree: Tree): readonly string[] {
       return known ? [] : [`${path}: no heading ${link}`];
     });
   });
+}
+
+/** A text that says `npm run NAME` names a script that there is. */
+function commandsInTexts(tree: Tree): readonly string[] {
+  const manifest = JSON.parse(tree.get('package.json') ?? '{}') as {
+    readonly scripts?: Readonly<Record<string, string>>;
+  };
+  const scripts = new Set(Object.keys(manifest.scripts ?? {}));
+  return linesOf(tree, /\.md$|^\.ci\//).flatMap(({ path, lines }) =>
+    lines.flatMap((line, index) =>
+      [...line.matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(test|start)\b)/g)]
+        .map((match) => match[1] ?? match[2] ?? '')
+        .filter((name) => !scripts.has(name))
+        .map((name) => `${path}:${index + 1}: no script ${name}`),
+    ),
+  );
+}
+
+const TEST_COMMAND = 'npm ci && npm test';
+
+function ciRunsTestCommand(tree: Tree): readonly string[] {
+  return ['README.md', '.ci/run'].flatMap((path) =>
+    tree.get(path)?.includes(TEST_COMMAND) === true ? [] : [`${path}: no ${TEST_COMMAND}`],
+  );
 }
 
 function lockfileWithoutAddresses(tree: Tree): readonly string[] {
