@@ -33,7 +33,7 @@ export const QUIET_SETTINGS = {
 };
 
 /**
- * Writes the profile's user settings. A running workbench takes changes over by itself.
+ * Writes the profile's user settings; a window takes them over when it opens.
  * @param {string} userData
  * @param {Record<string, unknown>} settings
  */
@@ -98,10 +98,11 @@ function serverEnvironment({ userData }) {
 /**
  * Starts the server on the loopback address and waits until it answers.
  * @param {Profile} profile
- * @param {{ folder: string, port: number }} options folder: what the workbench opens; port: 0 for any free one
+ * @param {{ folder: string, port: number, more?: readonly string[] }} options folder: what the workbench opens;
+ *   port: 0 for any free one; more: further arguments of code-server
  * @returns {Promise<Server>}
  */
-export async function startServer(profile, { folder, port }) {
+export async function startServer(profile, { folder, port, more = [] }) {
   mkdirSync(profile.userData, { recursive: true });
   writeFileSync(join(profile.userData, 'code-server.yaml'), '{}\n');
   const command = [
@@ -112,6 +113,7 @@ export async function startServer(profile, { folder, port }) {
     ...profileArguments(profile),
     ...['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`],
     ...['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust'],
+    ...more,
     folder,
   ];
   const child = spawn(/** @type {string} */ (command[0]), command.slice(1), {

@@ -1,0 +1,93 @@
+import type { Locator, Page } from 'playwright-core';
+import { poll } from './poll';
+
+export interface QuickItem {
+  readonly label: string;
+  readonly description: string;
+  readonly detail: string;
+}
+
+/** The box that drops from the top of the window: the command palette, quick picks and input boxes. */
+export class QuickInput {
+  readonly box: Locator;
+  private readonly input: Locator;
+
+  constructor(private readonly page: Page) {
+    this.box = page.locator('.quick-input-widget');
+    this.input = this.box.locator('.quick-input-box input');
+  }
+
+  async waitUntilOpen(): Promise<void> {
+    await this.input.waitFor({ state: 'visible' });
+  }
+
+  async waitUntilClosed(): Promise<void> {
+    await this.box.waitFor({ state: 'hidden' });
+  }
+
+  /** Replaces the text of the box. */
+  async type(text: string): Promise<void> {
+    await this.waitUntilOpen();
+    await this.input.fill(text);
+  }
+
+  async title(): Promise<string> {
+    return (await this.box.locator('.quick-input-title').textContent()) ?? '';
+  }
+
+  async placeholder(): Promise<string> {
+    return (await this.input.getAttribute('placeholder')) ?? '';
+  }
+
+  /** What an input box says about its text: a validation message, or the prompt. */
+  async message(): Promise<string> {
+    return (await this.box.locator('.quick-input-message').textContent()) ?? '';
+  }
+
+  /** The visible items, top to bottom. */
+  items(): Promise<QuickItem[]> {
+    return this.box.locator('.quick-input-list .monaco-list-row').evaluateAll((rows) =>
+      rows
+        .map((row) => ({ row, top: Number.parseFloat((row as HTMLElement).style.top) }))
+        .sort((a, b) => a.top - b.top)
+        .map(({ row }) => {
+          const text = (selector: string): string => row.querySelector(selector)?.textContent ?? '';
+          return {
+            label: text('.quick-input-list-label .label-name'),
+            description: text('.quick-input-list-label .label-description'),
+            detail: text('.quick-input-list-label-meta'),
+          };
+        }),
+    );
+  }
+
+  /** Waits for an item that fits and returns it. */
+  async waitForItem(fits: (item: QuickItem) => boolean, what: string): Promise<QuickItem> {
+    return poll(`an item of the quick pick: ${what}`, async () => (await this.items()).find(fits));
+  }
+
+  /** Waits for the item with this label (a string is the whole label) and accepts it. */
+  async choose(label: string | RegExp): Promise<void> {
+    const fits = (text: string): boolean => (typeof label === 'string' ? text === label : label.test(text));
+    await this.waitForItem((item) => fits(item.label.trim()), String(label));
+    const pattern = typeof label === 'string' ? new RegExp(`^\\s*${escapeRegExp(label)}\\s*$`) : label;
+    const row = this.box.locator('.quick-input-list .monaco-list-row', {
+      has: this.page.locator('.quick-input-list-label .label-name', { hasText: pattern }),
+    });
+    await row.first().click();
+  }
+
+  /** Accepts what is typed or focused. */
+  async accept(): Promise<void> {
+    await this.input.press('Enter');
+  }
+
+  async cancel(): Promise<void> {
+    await this.page.keyboard.press('Escape');
+    await this.waitUntilClosed();
+  }
+}
+
+export function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

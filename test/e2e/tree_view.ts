@@ -1,0 +1,230 @@
+import type { Locator, Page } from 'playwright-core';
+import { poll } from './poll';
+
+export interface TreeRow {
+  readonly label: string;
+  readonly description: string;
+  /** What a screen reader says. */
+  readonly ariaLabel: string;
+  /** 1 for a row of the first level. */
+  readonly level: number;
+  /** undefined for a row that has no children. */
+  readonly expanded: boolean | undefined;
+  readonly selected: boolean;
+  /** Names of codicons in the icon: `lock`, … */
+  readonly icons: readonly string[];
+  /** Position among all rows of the tree, from 0. */
+  readonly index: number;
+}
+
+export type RowTest = (row: TreeRow) => boolean;
+
+/** Rows with this label, whole or by a pattern. */
+export function labelled(label: string | RegExp): RowTest {
+  return (row) => (typeof label === 'string' ? row.label === label : label.test(row.label));
+}
+
+/**
+ * One view of the side bar. The workbench keeps only the visible rows of a tree in the document, so looking for a
+ * row scrolls.
+ */
+export class TreeView {
+  readonly pane: Locator;
+  private readonly header: Locator;
+  private readonly list: Locator;
+
+  constructor(
+    private readonly page: Page,
+    readonly title: string,
+  ) {
+    this.pane = page.locator('.sidebar .pane', {
+      has: page.locator(`:scope > .pane-header[aria-label^="${title} Section"]`),
+    });
+    this.header = this.pane.locator('> .pane-header');
+    this.list = this.pane.locator('.monaco-list');
+  }
+
+  /** Opens the section. */
+  async open(): Promise<void> {
+    await this.header.waitFor();
+    if ((await this.header.getAttribute('aria-expanded')) !== 'true')
+      await this.header.locator('.title').click();
+  }
+
+  /** Closes the section, which gives its room to the others. */
+  async shut(): Promise<void> {
+    await this.header.waitFor();
+    if ((await this.header.getAttribute('aria-expanded')) === 'true')
+      await this.header.locator('.title').click();
+  }
+
+  /** What stands beside the title, such as the name of the target. */
+  async description(): Promise<string> {
+    const description = this.header.locator('.description');
+    return (await description.count()) === 0 ? '' : ((await description.first().textContent()) ?? '');
+  }
+
+  /** The message above the tree, '' if there is none. */
+  async message(): Promise<string> {
+    const message = this.pane.locator('.message:visible');
+    return (await message.count()) === 0 ? '' : ((await message.first().textContent()) ?? '');
+  }
+
+  /** What an empty view says, '' while it does not show it. */
+  async welcome(): Promise<string> {
+    const content = this.pane.locator('.welcome-view-content:visible');
+    return (await content.count()) === 0 ? '' : (await content.first().innerText());
+  }
+
+  /** The buttons of the welcome content. */
+  welcomeButtons(): Promise<string[]> {
+    return this.pane.locator('.welcome-view-content .monaco-button').allTextContents();
+  }
+
+  async pressWelcomeButton(label: string): Promise<void> {
+    await this.pane.locator('.welcome-view-content .monaco-button', { hasText: label }).click();
+  }
+
+  /** Titles of the actions in the header; they show when the pointer is over the section. */
+  async titleActions(): Promise<string[]> {
+    await this.header.hover();
+    return this.header
+      .locator('.actions .action-item .action-label')
+      .evaluateAll((items) => items.map((item) => item.getAttribute('aria-label') ?? ''));
+  }
+
+  async pressTitleAction(label: string): Promise<void> {
+    await this.header.hover();
+    await this.header.locator(`.actions .action-item .action-label[aria-label^="${label}"]`).click();
+  }
+
+  /** The rows in the document: those that are in view and perhaps a few around them. */
+  visibleRows(): Promise<TreeRow[]> {
+    return this.list.locator('.monaco-list-rows > .monaco-list-row').evaluateAll((rows) =>
+      rows
+        .map((row) => {
+          const text = (selector: string): string => row.querySelector(selector)?.textContent ?? '';
+          const expanded = row.getAttribute('aria-expanded');
+          const icon = row.querySelector('.custom-view-tree-node-item-icon');
+          return {
+            label: text('.monaco-icon-name-container'),
+            description: text('.label-description'),
+            ariaLabel: row.getAttribute('aria-label') ?? '',
+            level: Number(row.getAttribute('aria-level')),
+            expanded: expanded === null ? undefined : expanded === 'true',
+            selected: row.getAttribute('aria-selected') === 'true',
+            icons: [...(icon?.classList ?? [])]
+              .filter((name) => name.startsWith('codicon-') && name !== 'codicon-colored')
+              .map((name) => name.slice('codicon-'.length)),
+            index: Number(row.getAttribute('data-index')),
+          };
+        })
+        .sort((a, b) => a.index - b.index),
+    );
+  }
+
+  /** All rows, from the top to the bottom. */
+  async rows(): Promise<TreeRow[]> {
+    const found = new Map<number, TreeRow>();
+    await this.walk((rows) => {
+      for (const row of rows) found.set(row.index, row);
+      return false;
+    });
+    return [...found.values()].sort((a, b) => a.index - b.index);
+  }
+
+  /** Waits for a row that fits, and scrolls to it. */
+  async findRow(fits: RowTest, what: string): Promise<TreeRow> {
+    return poll(`a row in ${this.title}: ${what}`, async () => {
+      let found: TreeRow | undefined;
+      await this.walk((rows) => {
+        found = rows.find(fits);
+        return found !== undefined;
+      });
+      return found;
+    });
+  }
+
+  /** Opens a row and waits for its children. */
+  async expand(fits: RowTest, what: string): Promise<TreeRow> {
+    const row = await this.findRow(fits, what);
+    if (row.expanded === false) await this.locate(row).locator('.monaco-tl-twistie').click();
+    return poll(`${row.label} in ${this.title} to open`, async () =>
+      (await this.visibleRows()).find((now) => now.index === row.index && now.expanded === true),
+    );
+  }
+
+  /** The rows one level below this one, which must be open. */
+  async children(fits: RowTest, what: string): Promise<TreeRow[]> {
+    const all = await this.rows();
+    const parent = all.findIndex(fits);
+    const top = all[parent];
+    if (top === undefined) throw new Error(`no row in ${this.title}: ${what}`);
+    const after = all.slice(parent + 1);
+    const end = after.findIndex((row) => row.level <= top.level);
+    return after.slice(0, end < 0 ? undefined : end).filter((row) => row.level === top.level + 1);
+  }
+
+  async click(fits: RowTest, what: string): Promise<void> {
+    await this.locate(await this.findRow(fits, what)).click();
+  }
+
+  /** Rests the pointer on a row and returns what the tooltip says. */
+  async tooltip(fits: RowTest, what: string): Promise<string> {
+    const row = this.locate(await this.findRow(fits, what));
+    // The pointer comes from elsewhere, else the workbench sees no entering.
+    await this.page.mouse.move(900, 890);
+    await this.page.locator('.monaco-hover:visible').waitFor({ state: 'hidden' });
+    await row.locator('.monaco-icon-label').hover();
+    const hover = this.page.locator('.monaco-hover:visible');
+    await hover.waitFor();
+    return poll(`a tooltip of ${what}`, async () => {
+      const text = await hover.first().innerText();
+      return text.trim() !== '' && text.trim() !== 'Loading...' && text;
+    });
+  }
+
+  /** Presses an inline action of a row. */
+  async pressRowAction(fits: RowTest, what: string, action: string): Promise<void> {
+    const row = this.locate(await this.findRow(fits, what));
+    await row.hover();
+    await row.locator(`.actions .action-label[aria-label^="${action}"]`).click();
+  }
+
+  private locate(row: TreeRow): Locator {
+    return this.list.locator(`.monaco-list-rows > .monaco-list-row[data-index="${row.index}"]`);
+  }
+
+  /** Shows the tree page after page from the top, until `look` has seen enough or the end is there. */
+  private async walk(look: (rows: readonly TreeRow[]) => boolean): Promise<void> {
+    if ((await this.list.count()) === 0 || !(await this.list.isVisible())) return;
+    if (look(await this.visibleRows())) return;
+    await this.scroll(-1e7);
+    for (;;) {
+      const done = look(await this.visibleRows());
+      const height = (await this.list.boundingBox())?.height ?? 0;
+      if (done || !(await this.scroll(Math.max(22, height - 44)))) return;
+    }
+  }
+
+  /** Turns the wheel over the tree; false if it stands at the end already. */
+  private async scroll(pixels: number): Promise<boolean> {
+    const box = await this.list.boundingBox();
+    const before = await this.position();
+    if (box === null || (pixels < 0 ? before.top <= 0 : before.top >= before.end)) return false;
+    // At the edge, where no row shows a tooltip.
+    await this.page.mouse.move(box.x + 2, box.y + Math.min(12, box.height / 2));
+    await this.page.mouse.wheel(0, pixels);
+    await poll(`${this.title} to scroll`, async () => (await this.position()).top !== before.top);
+    return true;
+  }
+
+  /** How far the tree is scrolled, and how far it can be, in pixels. */
+  private position(): Promise<{ top: number; end: number }> {
+    return this.list.evaluate((list) => {
+      const rows = list.querySelector<HTMLElement>('.monaco-list-rows');
+      const pixels = (text: string | undefined): number => Number.parseFloat(text ?? '') || 0;
+      return { top: -pixels(rows?.style.top), end: pixels(rows?.style.height) - list.clientHeight };
+    });
+  }
+}
