@@ -73,7 +73,7 @@ export class TreeView {
   /** What an empty view says, '' while it does not show it. */
   async welcome(): Promise<string> {
     const content = this.pane.locator('.welcome-view-content:visible');
-    return (await content.count()) === 0 ? '' : (await content.first().innerText());
+    return (await content.count()) === 0 ? '' : await content.first().innerText();
   }
 
   /** The buttons of the welcome content. */
