@@ -12,7 +12,10 @@ interface EventBase {
   readonly line: number;
   /** Thread id as the capture names it (the kernel's tid in the tracer's namespace). */
   readonly pid: number;
-  /** Time as printed, undefined without one. For a split call that of its first line. */
+  /**
+   * Time as printed, undefined without one. For a split call that of its first line. A relative one (-r and
+   * no absolute time) begins with `+`.
+   */
   readonly time?: string;
 }
 
@@ -24,6 +27,8 @@ export interface SyscallEvent extends EventBase {
   readonly result: SyscallResult;
   /** Seconds spent in the call as printed by -T, undefined without it. */
   readonly duration?: string;
+  /** Thread that began the call, where the capture completes it under another number: execve by a thread. */
+  readonly entryPid?: number;
 }
 
 /** A signal that a thread received, with the fault address where there is one. */
@@ -75,15 +80,49 @@ export type NameArg =
 
 /** Arguments in bytes, flags as numbers with unknown bits kept. Names are those of the kernel's prototypes. */
 export type Syscall =
-  | { readonly name: 'mmap'; readonly addr: U64; readonly length: U64; readonly prot: number; readonly flags: number; readonly fd: FdArg; readonly offset: U64 }
+  | {
+      readonly name: 'mmap';
+      readonly addr: U64;
+      readonly length: U64;
+      readonly prot: number;
+      readonly flags: number;
+      readonly fd: FdArg;
+      readonly offset: U64;
+    }
   | { readonly name: 'munmap'; readonly addr: U64; readonly length: U64 }
   | { readonly name: 'mprotect'; readonly addr: U64; readonly length: U64; readonly prot: number }
-  | { readonly name: 'pkey_mprotect'; readonly addr: U64; readonly length: U64; readonly prot: number; readonly pkey: number }
-  | { readonly name: 'mremap'; readonly oldAddr: U64; readonly oldLength: U64; readonly newLength: U64; readonly flags: number; readonly newAddr: U64 | undefined }
+  | {
+      readonly name: 'pkey_mprotect';
+      readonly addr: U64;
+      readonly length: U64;
+      readonly prot: number;
+      readonly pkey: number;
+    }
+  | {
+      readonly name: 'mremap';
+      readonly oldAddr: U64;
+      readonly oldLength: U64;
+      readonly newLength: U64;
+      readonly flags: number;
+      readonly newAddr: U64 | undefined;
+    }
   | { readonly name: 'madvise'; readonly addr: U64; readonly length: U64; readonly advice: number }
-  | { readonly name: 'process_madvise'; readonly pidfd: FdArg; readonly ranges: readonly { readonly addr: U64; readonly length: U64 }[]; readonly advice: number; readonly flags: number }
+  | {
+      readonly name: 'process_madvise';
+      readonly pidfd: FdArg;
+      readonly ranges: readonly { readonly addr: U64; readonly length: U64 }[];
+      readonly advice: number;
+      readonly flags: number;
+    }
   | { readonly name: 'mseal'; readonly addr: U64; readonly length: U64; readonly flags: U64 }
-  | { readonly name: 'prctl_set_vma'; readonly option: U64; readonly addr: U64; readonly length: U64; readonly vmaName: NameArg }
+  | {
+      readonly name: 'prctl_set_vma';
+      readonly option: U64;
+      readonly addr: U64;
+      readonly length: U64;
+      readonly vmaName: NameArg;
+    }
+  /** Any other prctl: `option` and the arguments after it as printed. */
   | { readonly name: 'prctl'; readonly option: string; readonly args: readonly string[] }
   | { readonly name: 'brk'; readonly addr: U64 }
   | { readonly name: 'mlock'; readonly addr: U64; readonly length: U64 }
@@ -94,16 +133,29 @@ export type Syscall =
   | { readonly name: 'shmget'; readonly key: string; readonly size: U64; readonly flags: string }
   | { readonly name: 'shmat'; readonly id: number; readonly addr: U64; readonly flags: number }
   | { readonly name: 'shmdt'; readonly addr: U64 }
-  | { readonly name: 'remap_file_pages'; readonly addr: U64; readonly size: U64; readonly prot: number; readonly pgoff: U64; readonly flags: number }
+  | {
+      readonly name: 'remap_file_pages';
+      readonly addr: U64;
+      readonly size: U64;
+      readonly prot: number;
+      readonly pgoff: U64;
+      readonly flags: number;
+    }
   /** fork, vfork, clone and clone3; `flags` are the CLONE_* bits (fork 0, vfork CLONE_VM|CLONE_VFORK), undefined where the capture hides them. */
-  | { readonly name: 'clone'; readonly via: 'fork' | 'vfork' | 'clone' | 'clone3'; readonly flags: number | undefined; readonly childInTracerNs?: number }
+  | {
+      readonly name: 'clone';
+      readonly via: 'fork' | 'vfork' | 'clone' | 'clone3';
+      readonly flags: number | undefined;
+      readonly childInTracerNs?: number;
+    }
   | { readonly name: 'execve'; readonly path: string | undefined }
   /** exit ends a thread, exit_group all threads. */
   | { readonly name: 'exit'; readonly group: boolean }
-  | { readonly name: 'openat'; readonly path: string; readonly flags: string }
+  /** open, openat, openat2 and creat. `resolved` is the path that -y prints at the result. */
+  | { readonly name: 'openat'; readonly path: string; readonly flags: string; readonly resolved?: string }
   | { readonly name: 'close'; readonly fd: FdArg }
   | { readonly name: 'personality'; readonly persona: U64 }
-  /** Anything else, arguments as printed, split at top level. */
+  /** Anything else, and a call above whose arguments the capture does not show; as printed, split at top level. */
   | { readonly name: 'other'; readonly syscall: string; readonly args: readonly string[] };
 
 /** A capture read to its end. */
