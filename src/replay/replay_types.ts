@@ -11,6 +11,8 @@ export interface ReplayOptions {
   readonly without?: readonly string[];
   readonly rules?: RuleOverrides;
   readonly snapshots?: readonly SnapshotInput[];
+  /** Recount all references and order after every step (validateMm): for tests and for hunting our own bugs. */
+  readonly validate?: boolean;
 }
 
 /** The maps or smaps of one process, read by someone at a known place in the trace. */
@@ -66,7 +68,7 @@ export interface ReplayStep {
 }
 
 export type StepKind =
-  | 'map' | 'unmap' | 'protect' | 'move' | 'advise' | 'seal' | 'name' | 'brk' | 'lock' | 'fork' | 'thread' | 'exec' | 'exit';
+  | 'map' | 'unmap' | 'protect' | 'move' | 'advise' | 'seal' | 'name' | 'brk' | 'lock' | 'fork' | 'thread' | 'exec' | 'exit' | 'snapshot';
 
 /** Why a memory call was refused. */
 export interface Denial {

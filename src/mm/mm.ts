@@ -1,0 +1,174 @@
+import { assert } from '../base/assert';
+import type { U64, Vpn } from './addr';
+import { TASK_SIZE_PAGES } from './addr';
+import type { AnonVmaName, AnonVmaNames } from './anon_vma_name';
+import type { KernelFeature, KernelRules } from './kernel_rules';
+import { overlaps, type Vma } from './vma';
+import { VmaTree } from './vma_tree';
+import { VM_NONE, type VmFlags } from './vm_flags';
+
+/** What all address spaces of one simulation share. */
+export interface MmSystem {
+  readonly rules: KernelRules;
+  readonly features: ReadonlySet<KernelFeature>;
+  readonly names: AnonVmaNames;
+  readonly ids: { anonVma: number; file: number; mm: number };
+  /** vm.max_map_count. */
+  readonly maxMapCount: number;
+  /** Seal checks: VMAs that each policy visits, counted whichever is in force. */
+  readonly sealVisits: { prePass: number; inLoop: number };
+}
+
+/** One replacement in an address space: `removed` were adjacent in the list and gave way to `inserted`. */
+export interface VmaChange {
+  readonly removed: readonly Vma[];
+  readonly inserted: readonly Vma[];
+}
+
+/** Fields of mm_struct besides the VMAs that calls change. */
+export interface MmScalars {
+  /** Start and current end of the heap in bytes; null until the trace or a snapshot tells. */
+  readonly startBrk: U64 | null;
+  readonly brk: U64 | null;
+  /** The page of the stack pointer at exec. */
+  readonly startStack: Vpn | null;
+  /** Flags that every new mapping gets (mlockall(MCL_FUTURE)). */
+  readonly defFlags: VmFlags;
+  /** PR_SET_MEMORY_MERGE and PR_SET_MDWE. */
+  readonly ksmAny: boolean;
+  readonly mdwe: boolean;
+  /** The whole map is known: what is not in it does not exist. False: it may exist unseen. */
+  readonly complete: boolean;
+}
+
+const NEW_MM: MmScalars = {
+  startBrk: null,
+  brk: null,
+  startStack: null,
+  defFlags: VM_NONE,
+  ksmAny: false,
+  mdwe: false,
+  complete: false,
+};
+
+/** `struct mm_struct`: an address space. */
+export class Mm {
+  readonly id: number;
+  readonly tree: VmaTree;
+  /** Replacements since {@link takeChanges}, oldest first. */
+  private journal: VmaChange[] = [];
+  scalars: MmScalars;
+
+  constructor(
+    readonly system: MmSystem,
+    vmas: readonly Vma[] = [],
+    scalars: MmScalars = NEW_MM,
+  ) {
+    this.id = system.ids.mm++;
+    this.tree = new VmaTree();
+    this.scalars = scalars;
+    this.replace(0, 0, vmas);
+  }
+
+  get rules(): KernelRules {
+    return this.system.rules;
+  }
+
+  get mapCount(): number {
+    return this.tree.count;
+  }
+
+  has(feature: KernelFeature): boolean {
+    return this.system.features.has(feature);
+  }
+
+  /**
+   * The only function that changes the tree: VMAs `index`..`index + removed` give way to `inserted`. A name
+   * reference belongs to one VMA, so taking and dropping references happens here and nowhere else.
+   */
+  replace(index: number, removed: number, inserted: readonly Vma[]): void {
+    if (removed === 0 && inserted.length === 0) return;
+    this.assertFits(index, removed, inserted);
+    const names = this.system.names;
+    for (const vma of inserted) if (vma.name !== null) names.get(vma.name);
+    const gone = this.tree.splice(index, removed, inserted);
+    for (const vma of gone) if (vma.name !== null) names.put(vma.name);
+    this.journal.push({ removed: gone, inserted });
+  }
+
+  /** Marks the start of a call, which {@link rollback} can take back. */
+  begin(): MmMark {
+    return { scalars: this.scalars, names: this.system.names.mark(), changes: this.journal.length };
+  }
+
+  /** What was replaced since the last call of this, for whoever keeps the history. */
+  takeChanges(): readonly VmaChange[] {
+    const changes = this.journal;
+    this.journal = [];
+    return changes;
+  }
+
+  /** Takes back everything since `mark`. */
+  rollback(mark: MmMark): void {
+    for (const change of this.journal.slice(mark.changes).reverse()) {
+      const first = change.inserted[0] ?? change.removed[0];
+      assert(first !== undefined, 'a change replaces something');
+      this.replace(this.tree.find(first.start), change.inserted.length, change.removed);
+    }
+    this.journal.length = mark.changes;
+    this.scalars = mark.scalars;
+    this.system.names.rewind(mark.names);
+  }
+
+  /** Drops all VMAs: exec, or the last user's exit. */
+  clear(): void {
+    this.replace(0, this.tree.count, []);
+  }
+
+  /** First VMA that overlaps [start, end). */
+  firstIn(start: Vpn, end: Vpn): Vma | undefined {
+    const vma = this.tree.at(this.tree.find(start));
+    return vma !== undefined && overlaps(vma, start, end) ? vma : undefined;
+  }
+
+  /** All VMAs that overlap [start, end), address order. */
+  vmasIn(start: Vpn, end: Vpn): Vma[] {
+    const found: Vma[] = [];
+    for (let index = this.tree.find(start); ; index++) {
+      const vma = this.tree.at(index);
+      if (vma === undefined || vma.start >= end) return found;
+      found.push(vma);
+    }
+  }
+
+  /** A fresh anon_vma identity. */
+  newAnonVma(): number {
+    return this.system.ids.anonVma++;
+  }
+
+  /** Gives `name` to one more VMA; see AnonVmaNames.reuse. */
+  nameForHolder(name: AnonVmaName | null): AnonVmaName | null {
+    return name === null ? null : this.system.names.reuse(name);
+  }
+
+  private assertFits(index: number, removed: number, inserted: readonly Vma[]): void {
+    let floor: number = this.tree.at(index - 1)?.end ?? 0;
+    for (const vma of inserted) {
+      assert(vma.start >= floor && vma.start < vma.end, 'VMAs are ordered, apart and not empty');
+      floor = vma.end;
+    }
+    const next = this.tree.at(index + removed);
+    assert(next === undefined || floor <= next.start, 'a VMA ends before the next one starts');
+  }
+}
+
+export interface MmMark {
+  readonly scalars: MmScalars;
+  readonly names: number;
+  readonly changes: number;
+}
+
+/** Is [start, start + pages) inside the user address space? */
+export function inTaskSize(start: Vpn, pages: number): boolean {
+  return pages <= TASK_SIZE_PAGES && start <= TASK_SIZE_PAGES - pages;
+}

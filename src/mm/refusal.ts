@@ -1,0 +1,25 @@
+import { err, ok, type Err, type Result } from '../base/result';
+import type { U64 } from './addr';
+import type { Errno } from './errno';
+import type { Vma } from './vma';
+
+/** Why a call was refused: what the kernel returns and what a person wants to know. */
+export interface Refusal {
+  readonly errno: Errno;
+  /** The rule in words, with the kernel function that decides. */
+  readonly why: string;
+  /** The VMA that refused, where one did. */
+  readonly vma: Vma | null;
+}
+
+/**
+ * What the rules predict for a call. `anywhere`: it succeeds at an address that the kernel chooses freely, so
+ * no one rule decides the value.
+ */
+export type Prediction = Result<U64 | 'anywhere', Refusal>;
+
+export function refuse(errno: Errno, why: string, vma: Vma | null = null): Err<Refusal> {
+  return err({ errno, why, vma });
+}
+
+export const DONE: Prediction = ok(0);

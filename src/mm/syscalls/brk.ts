@@ -1,0 +1,96 @@
+import { ok } from '../../base/result';
+import { assert } from '../../base/assert';
+import { pageAlignUp, vpn, type U64, type Vpn } from '../addr';
+import { populate } from '../fault';
+import { inTaskSize, type Mm } from '../mm';
+import type { Prediction } from '../refusal';
+import { growsPrevious, type MergeRange } from '../vma_merge';
+import {
+  hasAny,
+  union,
+  unionOf,
+  VM_ACCOUNT,
+  VM_GROWSDOWN,
+  VM_LOCKED,
+  VM_MAYEXEC,
+  VM_MAYREAD,
+  VM_MAYWRITE,
+  VM_READ,
+  VM_SOFTDIRTY,
+  VM_WRITE,
+} from '../vm_flags';
+import { unmapRange } from './munmap';
+
+const STACK_GUARD_PAGES = 256;
+
+/**
+ * brk(addr): mm/mmap.c. Never fails with an errno: the result is the break afterwards, the old one if refused.
+ * `anywhere` while the break is not known.
+ */
+export function sysBrk(mm: Mm, addr: U64): Prediction {
+  const { startBrk, brk } = mm.scalars;
+  if (startBrk === null || brk === null) return ok('anywhere');
+  if (addr < startBrk) return ok(brk);
+  const oldEnd = vpn(pageAlignUp(brk));
+  const newEnd = vpn(pageAlignUp(addr));
+  const changed = oldEnd === newEnd || (newEnd < oldEnd ? shrink(mm, newEnd, oldEnd) : grow(mm, oldEnd, newEnd));
+  if (!changed) return ok(brk);
+  mm.scalars = { ...mm.scalars, brk: addr };
+  return ok(addr);
+}
+
+/** A seal in the way leaves everything as it was, but for a first VMA split at the new end (6.12). */
+function shrink(mm: Mm, newEnd: Vpn, oldEnd: Vpn): boolean {
+  const vma = mm.firstIn(newEnd, oldEnd);
+  return vma !== undefined && unmapRange(mm, newEnd, oldEnd).ok;
+}
+
+/** do_brk_flags: the new part joins the VMA that ends there or becomes one; it never joins what lies behind. */
+function grow(mm: Mm, oldEnd: Vpn, newEnd: Vpn): boolean {
+  if (!inTaskSize(oldEnd, newEnd - oldEnd) || mm.mapCount > mm.system.maxMapCount) return false;
+  const next = mm.tree.at(mm.tree.find(oldEnd));
+  if (next !== undefined) {
+    const guard = hasAny(next.flags, VM_GROWSDOWN) ? STACK_GUARD_PAGES : 0;
+    if (newEnd + 1 > next.start - guard) return false;
+  }
+  placeHeap(mm, oldEnd, newEnd);
+  return true;
+}
+
+function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
+  let flags = unionOf(VM_READ, VM_WRITE, VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, VM_ACCOUNT, mm.scalars.defFlags);
+  if (mm.has('soft-dirty')) flags = union(flags, VM_SOFTDIRTY);
+  const range: MergeRange = {
+    start, end, flags, pgoff: start, anonPgoff: start,
+    file: null, name: null, uffd: null, policy: null, anonVma: 0, forkChild: false,
+  };
+  if (growsPrevious(mm, range)) {
+    const index = mm.tree.find(start) - 1;
+    const prev = mm.tree.at(index);
+    assert(prev !== undefined, 'a VMA that can grow is there');
+    mm.replace(index, 1, [{ ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) }]);
+  } else {
+    mm.replace(mm.tree.find(start), 0, [{ ...range, special: null, inferred: false }]);
+  }
+  if (hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
+}
+
+/**
+ * What a break tells when nothing was known: the first one a process asks for is the start of its heap.
+ * `value` is the recorded result.
+ */
+export function learnBrk(mm: Mm, value: U64): void {
+  if (mm.scalars.brk !== null) return;
+  mm.scalars = { ...mm.scalars, startBrk: value, brk: value };
+}
+
+/** Takes a recorded break over that the rules did not predict. */
+export function forceBrk(mm: Mm, value: U64): void {
+  const before = mm.scalars.brk;
+  if (before === null) return learnBrk(mm, value);
+  const oldEnd = vpn(pageAlignUp(before));
+  const newEnd = vpn(pageAlignUp(value));
+  if (newEnd < oldEnd) unmapRange(mm, newEnd, oldEnd);
+  if (newEnd > oldEnd && mm.firstIn(oldEnd, newEnd) === undefined) placeHeap(mm, oldEnd, newEnd);
+  mm.scalars = { ...mm.scalars, brk: value };
+}

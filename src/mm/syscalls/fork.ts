@@ -1,0 +1,36 @@
+import { Mm } from '../mm';
+import type { Vma } from '../vma';
+import {
+  hasAny,
+  VM_DONTCOPY,
+  VM_LOCKED_MASK,
+  VM_UFFD_FLAGS,
+  VM_WIPEONFORK,
+  unionOf,
+  without,
+} from '../vm_flags';
+
+/**
+ * fork: dup_mmap in kernel/fork.c (mm/mmap.c since 6.17). The child's VMAs take references on the parent's name
+ * objects; nothing is copied.
+ */
+export function dupMm(parent: Mm): Mm {
+  const vmas: Vma[] = [];
+  for (const vma of parent.tree.all()) {
+    if (!hasAny(vma.flags, VM_DONTCOPY)) vmas.push(forkedVma(parent, vma));
+  }
+  return new Mm(parent.system, vmas, {
+    ...parent.scalars,
+    defFlags: without(parent.scalars.defFlags, VM_LOCKED_MASK),
+  });
+}
+
+function forkedVma(parent: Mm, vma: Vma): Vma {
+  const flags = without(vma.flags, unionOf(VM_LOCKED_MASK, VM_UFFD_FLAGS));
+  const name = parent.nameForHolder(vma.name);
+  // Wiped memory starts untouched in the child; other touched memory gets an anon_vma of the child's own, linked
+  // to the parent's: its chain is longer than one from now on.
+  const touched = vma.anonVma !== 0 && !hasAny(vma.flags, VM_WIPEONFORK);
+  const anonVma = touched ? parent.newAnonVma() : 0;
+  return { ...vma, flags, name, anonVma, forkChild: touched, uffd: null };
+}

@@ -1,0 +1,266 @@
+import { ok, type Result } from '../../base/result';
+import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import * as madv from '../advice';
+import { anonVmaPrepare, canPopulate } from '../fault';
+import type { Mm } from '../mm';
+import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
+import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
+import { vmaIsAnonymous, type Vma } from '../vma';
+import { modifyVma, setVma, vmaAt } from '../vma_modify';
+import {
+  hasAll,
+  hasAny,
+  union,
+  unionOf,
+  VM_DONTCOPY,
+  VM_DONTDUMP,
+  VM_DONTEXPAND,
+  VM_DROPPABLE,
+  VM_HUGEPAGE,
+  VM_HUGETLB,
+  VM_IO,
+  VM_LOCKED,
+  VM_MAYBE_GUARD,
+  VM_MAYSHARE,
+  VM_MAYWRITE,
+  VM_MERGEABLE,
+  VM_MIXEDMAP,
+  VM_NOHUGEPAGE,
+  VM_PFNMAP,
+  VM_PKEY_MASK,
+  VM_RAND_READ,
+  VM_SEALED,
+  VM_SEQ_READ,
+  VM_SHARED,
+  VM_SPECIAL,
+  VM_UFFD_MINOR,
+  VM_WIPEONFORK,
+  VM_WRITE,
+  without,
+  type VmFlags,
+} from '../vm_flags';
+
+/** madvise(addr, length, advice): do_madvise in mm/madvise.c. */
+export function sysMadvise(mm: Mm, addr: U64, length: U64, advice: number): Prediction {
+  if (!adviceKnown(mm, advice)) return refuse('EINVAL', 'this kernel does not know the advice');
+  if (!pageAligned(addr)) return refuse('EINVAL', 'the address is not page aligned');
+  const pages = pageAlignUp(length);
+  if (length !== 0 && pages === 0) return refuse('EINVAL', 'the length wraps around');
+  const start = vpnOf(addr);
+  const end = vpnAdd(start, pages);
+  if (end >= VPN_END) return refuse('EINVAL', 'the range wraps around');
+  if (pages === 0) return DONE;
+  if (advice === madv.MADV_HWPOISON || advice === madv.MADV_SOFT_OFFLINE) {
+    return refuse('EPERM', 'poisoning pages needs CAP_SYS_ADMIN');
+  }
+  const walked = canModifyMmMadv(mm, start, end, advice);
+  if (!walked.ok) return walked;
+  if (isPopulate(advice) && mm.rules.populateStopsAtGap) return populateRange(mm, start, end, advice);
+  return walkVmas(mm, start, end, (index, from, to) => adviseVma(mm, index, from, to, advice));
+}
+
+/**
+ * madvise_walk_vmas, shared with naming: every VMA in the range in order. Gaps do not stop it and give ENOMEM in the
+ * end; the first error of `visit` stops it and earlier VMAs stay changed.
+ */
+export function walkVmas(
+  mm: Mm,
+  start: Vpn,
+  end: Vpn,
+  visit: (index: number, start: Vpn, end: Vpn) => Result<unknown, Refusal>,
+): Prediction {
+  let gap = false;
+  let at = start;
+  while (at < end) {
+    const index = mm.tree.find(at);
+    const vma = mm.tree.at(index);
+    if (vma === undefined || vma.start >= end) {
+      gap = true;
+      break;
+    }
+    if (vma.start > at) {
+      gap = true;
+      at = vma.start;
+    }
+    const until = vpn(Math.min(vma.end, end));
+    const visited = visit(index, at, until);
+    if (!visited.ok) return visited;
+    at = until;
+  }
+  if (gap) return refuse('ENOMEM', 'part of the range is not mapped; what is mapped was changed all the same');
+  return DONE;
+}
+
+/** A split that would exceed vm.max_map_count is reported as EAGAIN by madvise and by naming. */
+export function splitRefusal(refusal: Refusal): Refusal {
+  return refusal.errno === 'ENOMEM' ? { ...refusal, errno: 'EAGAIN' } : refusal;
+}
+
+function adviceKnown(mm: Mm, advice: number): boolean {
+  switch (advice) {
+    case madv.MADV_MERGEABLE:
+    case madv.MADV_UNMERGEABLE:
+      return mm.has('ksm');
+    case madv.MADV_HUGEPAGE:
+    case madv.MADV_NOHUGEPAGE:
+    case madv.MADV_COLLAPSE:
+      return mm.has('thp');
+    case madv.MADV_GUARD_INSTALL:
+    case madv.MADV_GUARD_REMOVE:
+      return mm.rules.guardRegions;
+    case madv.MADV_HWPOISON:
+    case madv.MADV_SOFT_OFFLINE:
+      return true;
+    default:
+      return (advice >= 0 && advice <= 4) || (advice >= 8 && advice <= 24);
+  }
+}
+
+function isPopulate(advice: number): boolean {
+  return advice === madv.MADV_POPULATE_READ || advice === madv.MADV_POPULATE_WRITE;
+}
+
+/** madvise_populate: page after page, stopping at the first that cannot be. */
+function populateRange(mm: Mm, start: Vpn, end: Vpn, advice: number): Prediction {
+  let at = start;
+  while (at < end) {
+    const index = mm.tree.find(at);
+    const vma = mm.tree.at(index);
+    if (vma === undefined || vma.start > at) return refuse('ENOMEM', 'part of the range is not mapped');
+    const done = populateVma(mm, index, advice);
+    if (!done.ok) return done;
+    at = vma.end;
+  }
+  return DONE;
+}
+
+function populateVma(mm: Mm, index: number, advice: number): Result<void, Refusal> {
+  const vma = vmaAt(mm, index);
+  const write = advice === madv.MADV_POPULATE_WRITE;
+  if (!canPopulate(vma, write)) return refuse('EINVAL', `the memory is not ${write ? 'writable' : 'readable'}`, vma);
+  if (write && !hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(mm, index);
+  return ok(undefined);
+}
+
+/** madvise_vma_behavior */
+function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number): Result<unknown, Refusal> {
+  const vma = vmaAt(mm, index);
+  const allowed = canModifyVmaMadv(mm, vma, advice);
+  if (!allowed.ok) return allowed;
+  if (isPopulate(advice)) return populateVma(mm, index, advice);
+  if (advice === madv.MADV_GUARD_INSTALL) return installGuard(mm, index);
+  const flags = advisedFlags(mm, vma, advice);
+  if (!flags.ok) return flags;
+  if (flags.value === vma.flags) return ok(undefined);
+  const modified = modifyVma(mm, index, start, end, { flags: flags.value });
+  return modified.ok ? modified : refuseWith(splitRefusal(modified.error));
+}
+
+function refuseWith(refusal: Refusal): Result<never, Refusal> {
+  return refuse(refusal.errno, refusal.why, refusal.vma);
+}
+
+function installGuard(mm: Mm, index: number): Result<void, Refusal> {
+  const vma = vmaAt(mm, index);
+  if (hasAny(vma.flags, unionOf(VM_SPECIAL, VM_HUGETLB, VM_LOCKED))) {
+    return refuse('EINVAL', 'guard regions are not possible in special, huge or locked memory', vma);
+  }
+  // Markers live in page tables: the VMA is flagged as a whole, not split.
+  if (vmaIsAnonymous(vma)) anonVmaPrepare(mm, index);
+  setVma(mm, index, { flags: union(vmaAt(mm, index).flags, VM_MAYBE_GUARD) });
+  return ok(undefined);
+}
+
+/** The VMA's flags after the advice (equal where it changes none), or why it is refused. */
+function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal> {
+  const flags = vma.flags;
+  switch (advice) {
+    case madv.MADV_NORMAL:
+      return ok(without(flags, unionOf(VM_RAND_READ, VM_SEQ_READ)));
+    case madv.MADV_RANDOM:
+      return ok(union(without(flags, VM_SEQ_READ), VM_RAND_READ));
+    case madv.MADV_SEQUENTIAL:
+      return ok(union(without(flags, VM_RAND_READ), VM_SEQ_READ));
+    case madv.MADV_DONTFORK:
+      return ok(union(flags, VM_DONTCOPY));
+    case madv.MADV_DOFORK:
+      if (hasAny(flags, VM_IO)) return refuse('EINVAL', 'I/O memory is never copied', vma);
+      return ok(without(flags, VM_DONTCOPY));
+    case madv.MADV_WIPEONFORK:
+      if (vma.file !== null || hasAny(flags, VM_SHARED)) {
+        return refuse('EINVAL', 'only private anonymous memory can be wiped on fork', vma);
+      }
+      return ok(union(flags, VM_WIPEONFORK));
+    case madv.MADV_KEEPONFORK:
+      if (hasAny(flags, VM_DROPPABLE)) return refuse('EINVAL', 'droppable memory is always wiped on fork', vma);
+      return ok(without(flags, VM_WIPEONFORK));
+    case madv.MADV_DONTDUMP:
+      return ok(union(flags, VM_DONTDUMP));
+    case madv.MADV_DODUMP:
+      if ((!hasAny(flags, VM_HUGETLB) && hasAny(flags, VM_SPECIAL)) || hasAny(flags, VM_DROPPABLE)) {
+        return refuse('EINVAL', 'special and droppable memory is never dumped', vma);
+      }
+      return ok(without(flags, VM_DONTDUMP));
+    case madv.MADV_MERGEABLE:
+    case madv.MADV_UNMERGEABLE:
+      return ok(ksmFlags(mm, flags, advice));
+    case madv.MADV_HUGEPAGE:
+    case madv.MADV_NOHUGEPAGE:
+      return hugepageFlags(vma, advice);
+    default:
+      return pagesOnly(mm, vma, advice);
+  }
+}
+
+/** ksm_madvise: silently nothing on shared and special memory. */
+function ksmFlags(mm: Mm, flags: VmFlags, advice: number): VmFlags {
+  if (advice === madv.MADV_MERGEABLE) {
+    const never = unionOf(VM_SHARED, VM_MAYSHARE, VM_PFNMAP, VM_IO, VM_DONTEXPAND, VM_HUGETLB, VM_MIXEDMAP, VM_DROPPABLE);
+    return hasAny(flags, never) ? flags : union(flags, VM_MERGEABLE);
+  }
+  if (!hasAny(flags, VM_MERGEABLE)) return flags;
+  // 6.10 and 6.11 also cleared every flag from bit 32 up, the seal among them.
+  const high = unionOf(VM_SEALED, VM_PKEY_MASK, VM_UFFD_MINOR, VM_DROPPABLE);
+  return without(flags, mm.rules.unmergeableClearsHighFlags ? union(VM_MERGEABLE, high) : VM_MERGEABLE);
+}
+
+function hugepageFlags(vma: Vma, advice: number): Result<VmFlags, Refusal> {
+  if (hasAny(vma.flags, unionOf(VM_SPECIAL, VM_HUGETLB))) {
+    return refuse('EINVAL', 'no transparent huge pages in special or hugetlb memory', vma);
+  }
+  return ok(
+    advice === madv.MADV_HUGEPAGE
+      ? union(without(vma.flags, VM_NOHUGEPAGE), VM_HUGEPAGE)
+      : union(without(vma.flags, VM_HUGEPAGE), VM_NOHUGEPAGE),
+  );
+}
+
+/** Advice that touches pages and no flag. */
+function pagesOnly(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal> {
+  const flags = vma.flags;
+  switch (advice) {
+    case madv.MADV_DONTNEED:
+    case madv.MADV_DONTNEED_LOCKED:
+    case madv.MADV_FREE: {
+      const forbidden = advice === madv.MADV_DONTNEED_LOCKED ? VM_PFNMAP : union(VM_PFNMAP, VM_LOCKED);
+      if (hasAny(flags, forbidden)) return refuse('EINVAL', 'pages of locked or page-frame memory are not thrown away', vma);
+      if (advice === madv.MADV_FREE && !vmaIsAnonymous(vma)) return refuse('EINVAL', 'MADV_FREE needs anonymous memory', vma);
+      return ok(flags);
+    }
+    case madv.MADV_REMOVE: {
+      if (hasAny(flags, VM_LOCKED)) return refuse('EINVAL', 'the memory is locked', vma);
+      if (vma.file === null) return refuse('EINVAL', 'MADV_REMOVE needs a file', vma);
+      const needed = mm.rules.removeNeedsWrite ? unionOf(VM_SHARED, VM_WRITE) : unionOf(VM_SHARED, VM_MAYWRITE);
+      return hasAll(flags, needed) ? ok(flags) : refuse('EACCES', 'MADV_REMOVE needs a shared writable mapping', vma);
+    }
+    case madv.MADV_COLD:
+    case madv.MADV_PAGEOUT:
+      if (hasAny(flags, unionOf(VM_LOCKED, VM_PFNMAP, VM_HUGETLB))) return refuse('EINVAL', 'the memory is locked or special', vma);
+      return ok(flags);
+    case madv.MADV_GUARD_REMOVE:
+      if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB))) return refuse('EINVAL', 'no guard regions in special memory', vma);
+      return ok(flags);
+    default:
+      return ok(flags);
+  }
+}

@@ -1,0 +1,238 @@
+import { ok, type Result } from '../../base/result';
+import { bytesOfVpn, offsetInPage, pageAligned, pageAlignUp, TASK_SIZE_PAGES, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { populate } from '../fault';
+import { inTaskSize, type Mm } from '../mm';
+import { refuse, type Prediction, type Refusal } from '../refusal';
+import type { VmFile } from '../vma';
+import { placeNew } from '../vma_merge';
+import { setVma, vmaAt } from '../vma_modify';
+import {
+  hasAll,
+  hasAny,
+  intersect,
+  union,
+  unionOf,
+  VM_ACCOUNT,
+  VM_DONTDUMP,
+  VM_DROPPABLE,
+  VM_EXEC,
+  VM_GROWSDOWN,
+  VM_HUGETLB,
+  VM_LOCKED,
+  VM_LOCKED_MASK,
+  VM_MAYEXEC,
+  VM_MAYREAD,
+  VM_MAYSHARE,
+  VM_MAYWRITE,
+  VM_MERGEABLE,
+  VM_NOHUGEPAGE,
+  VM_NONE,
+  VM_NORESERVE,
+  VM_READ,
+  VM_SHARED,
+  VM_SOFTDIRTY,
+  VM_SPECIAL,
+  VM_WIPEONFORK,
+  VM_WRITE,
+  without,
+  type VmFlags,
+} from '../vm_flags';
+import { unmapRange } from './munmap';
+
+export const MAP_TYPE = 0xf;
+export const MAP_SHARED = 1;
+export const MAP_PRIVATE = 2;
+export const MAP_SHARED_VALIDATE = 3;
+export const MAP_DROPPABLE = 8;
+export const MAP_FIXED = 0x10;
+export const MAP_ANONYMOUS = 0x20;
+export const MAP_GROWSDOWN = 0x100;
+export const MAP_LOCKED = 0x2000;
+export const MAP_NORESERVE = 0x4000;
+export const MAP_POPULATE = 0x8000;
+export const MAP_NONBLOCK = 0x10000;
+export const MAP_STACK = 0x20000;
+export const MAP_HUGETLB = 0x40000;
+export const MAP_SYNC = 0x80000;
+export const MAP_FIXED_NOREPLACE = 0x100000;
+
+export const PROT_READ = 1;
+export const PROT_WRITE = 2;
+export const PROT_EXEC = 4;
+
+/** A PMD-sized gap is kept below a stack that grows down (stack_guard_gap). */
+const STACK_GUARD_PAGES = 256;
+
+export interface MmapArgs {
+  readonly addr: U64;
+  readonly length: U64;
+  readonly prot: number;
+  readonly flags: number;
+  /** The open file; null for anonymous memory and for a descriptor that is not open. */
+  readonly file: VmFile | null;
+  /** Bytes. */
+  readonly offset: U64;
+  /** Where the record says that the kernel put it; decides the place, never the outcome. */
+  readonly placedAt: U64 | undefined;
+}
+
+/** mmap: do_mmap and mmap_region (mm/mmap.c, mm/vma.c). Returns the address, or `anywhere` if the kernel is free to choose. */
+export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
+  if (!pageAligned(args.offset)) return refuse('EINVAL', 'the offset is not page aligned');
+  const anonymous = (args.flags & MAP_ANONYMOUS) !== 0;
+  if (!anonymous && args.file === null) return refuse('EBADF', 'the file descriptor is not open');
+  if (args.length === 0) return refuse('EINVAL', 'the length is 0');
+  const pages = pageAlignUp(args.length);
+  if (pages === 0) return refuse('ENOMEM', 'the length wraps around');
+  if (mm.mapCount > mm.system.maxMapCount) return refuse('ENOMEM', 'more than vm.max_map_count VMAs exist already');
+
+  const place = choosePlace(mm, args, pages);
+  if (!place.ok) return place;
+  const flags = mappingFlags(mm, args, anonymous ? null : args.file);
+  if (!flags.ok) return flags;
+  const start = place.value;
+  if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
+  const at = start === 'anywhere' ? vpnOf(args.placedAt ?? 0) : start;
+  const end = vpnAdd(at, pages);
+
+  const unmapped = unmapRange(mm, at, end);
+  if (!unmapped.ok) return reportUnmap(mm, unmapped.error);
+  if (mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC))) {
+    return refuse('EACCES', 'PR_SET_MDWE forbids memory that is writable and executable');
+  }
+  mapRange(mm, at, end, flags.value, args, anonymous);
+  return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(at));
+}
+
+function reportUnmap(mm: Mm, refusal: Refusal): Prediction {
+  const style = mm.rules.fixedUnmapErrno;
+  if (style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM')) {
+    return refuse(refusal.errno, refusal.why, refusal.vma);
+  }
+  return refuse('ENOMEM', refusal.why, refusal.vma);
+}
+
+/** get_unmapped_area as far as rules decide: fixed addresses and hints that can be honoured. */
+function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywhere', Refusal> {
+  const noReplace = (args.flags & MAP_FIXED_NOREPLACE) !== 0;
+  const start = vpnOf(args.addr);
+  if (pages > TASK_SIZE_PAGES) return refuse('ENOMEM', 'the length exceeds the address space');
+  if ((args.flags & MAP_FIXED) !== 0 || noReplace) {
+    if (!inTaskSize(start, pages)) return refuse('ENOMEM', 'the range leaves the address space');
+    if (offsetInPage(args.addr) !== 0) return refuse('EINVAL', 'the address is not page aligned');
+    const there = noReplace ? mm.firstIn(start, vpnAdd(start, pages)) : undefined;
+    if (there !== undefined) return refuse('EEXIST', 'MAP_FIXED_NOREPLACE: a mapping is there already', there);
+    return ok(start);
+  }
+  if (start === 0 || !hintFits(mm, start, pages)) return ok('anywhere');
+  return ok(start);
+}
+
+function hintFits(mm: Mm, start: Vpn, pages: number): boolean {
+  const end = vpnAdd(start, pages);
+  if (!inTaskSize(start, pages) || mm.firstIn(start, end) !== undefined) return false;
+  const next = mm.tree.at(mm.tree.find(end));
+  if (next === undefined) return true;
+  const guard = hasAny(next.flags, VM_GROWSDOWN) ? STACK_GUARD_PAGES : 0;
+  return end <= next.start - guard;
+}
+
+/** do_mmap: vm_flags of the new mapping, or why its kind is refused. */
+function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFlags, Refusal> {
+  let flags = unionOf(protFlags(args.prot), VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, mm.scalars.defFlags);
+  if ((args.flags & MAP_GROWSDOWN) !== 0) flags = union(flags, VM_GROWSDOWN);
+  if ((args.flags & MAP_LOCKED) !== 0) flags = union(flags, VM_LOCKED);
+  if ((args.flags & MAP_STACK) !== 0) flags = union(flags, stackFlag(mm));
+  const kind = file === null ? anonymousKind(mm, args) : fileKind(args, file);
+  if (!kind.ok) return kind;
+  flags = union(flags, kind.value);
+  if (file !== null && file.writable === false && hasAny(flags, VM_SHARED)) {
+    flags = without(flags, unionOf(VM_MAYWRITE, VM_SHARED));
+  }
+  if ((args.flags & MAP_NORESERVE) !== 0) flags = union(flags, VM_NORESERVE);
+  if ((args.flags & MAP_HUGETLB) !== 0) flags = union(flags, VM_HUGETLB);
+  if (intersect(flags, unionOf(VM_NORESERVE, VM_SHARED, VM_WRITE, VM_HUGETLB)) === VM_WRITE) {
+    flags = union(flags, VM_ACCOUNT);
+  }
+  if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)) || (mm.rules.droppableNeverLocked && hasAny(flags, VM_DROPPABLE))) {
+    flags = without(flags, VM_LOCKED_MASK);
+  }
+  return ok(mm.has('soft-dirty') ? union(flags, VM_SOFTDIRTY) : flags);
+}
+
+function anonymousKind(mm: Mm, args: MmapArgs): Result<VmFlags, Refusal> {
+  switch (args.flags & MAP_TYPE) {
+    case MAP_SHARED:
+      if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'shared memory cannot grow down');
+      return ok(unionOf(VM_SHARED, VM_MAYSHARE));
+    case MAP_PRIVATE:
+      return ok(VM_NONE);
+    case MAP_DROPPABLE:
+      if (!mm.rules.droppable) return refuse('EINVAL', 'this kernel has no MAP_DROPPABLE');
+      if ((args.flags & (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN)) !== 0) {
+        return refuse('EINVAL', 'droppable memory is never locked, huge or growing');
+      }
+      return ok(unionOf(VM_DROPPABLE, VM_NORESERVE, VM_WIPEONFORK, VM_DONTDUMP));
+    default:
+      return refuse('EINVAL', 'the mapping is neither shared nor private');
+  }
+}
+
+function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
+  const type = args.flags & MAP_TYPE;
+  if (type !== MAP_SHARED && type !== MAP_PRIVATE && type !== MAP_SHARED_VALIDATE) {
+    return refuse('EINVAL', 'the mapping is neither shared nor private');
+  }
+  if (type === MAP_PRIVATE) {
+    if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'a file mapping cannot grow down');
+    return ok(VM_NONE);
+  }
+  if (type === MAP_SHARED_VALIDATE && (args.flags & MAP_SYNC) !== 0) {
+    return refuse('EOPNOTSUPP', 'MAP_SYNC needs a DAX file');
+  }
+  if ((args.prot & PROT_WRITE) !== 0 && file.writable === false) {
+    return refuse('EACCES', 'the file is not open for writing');
+  }
+  return ok(unionOf(VM_SHARED, VM_MAYSHARE));
+}
+
+function stackFlag(mm: Mm): VmFlags {
+  const rule = mm.rules.stackNoHuge;
+  return rule === 'always' || (rule === 'with-thp' && mm.has('thp')) ? VM_NOHUGEPAGE : VM_NONE;
+}
+
+/** calc_vm_prot_bits; unknown bits are ignored by mmap. */
+export function protFlags(prot: number): VmFlags {
+  return unionOf(
+    (prot & PROT_READ) !== 0 ? VM_READ : VM_NONE,
+    (prot & PROT_WRITE) !== 0 ? VM_WRITE : VM_NONE,
+    (prot & PROT_EXEC) !== 0 ? VM_EXEC : VM_NONE,
+  );
+}
+
+function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, anonymous: boolean): void {
+  const shared = hasAny(flags, VM_MAYSHARE);
+  // Shared anonymous memory is a shmem file of its own, counted from 0; private memory from its address.
+  const file = sharedZeroFile(mm, anonymous, shared, args.file) ?? (anonymous ? null : args.file);
+  const pgoff = anonymous ? (shared ? 0 : start) : vpnOf(args.offset);
+  const ksm = mm.scalars.ksmAny && mm.rules.ksmAnyAndMdwe && !shared && !hasAny(flags, VM_SPECIAL);
+  const merged = ksm && mm.rules.ksmAnyBeforeMerge ? union(flags, VM_MERGEABLE) : flags;
+  const index = placeNew(
+    mm,
+    {
+      start, end, flags: merged, pgoff, anonPgoff: start, file,
+      name: null, uffd: null, policy: null, anonVma: 0, forkChild: false, inferred: false,
+    },
+    'mmap',
+  );
+  if (ksm) setVma(mm, index, { flags: union(vmaAt(mm, index).flags, VM_MERGEABLE) });
+  const populates = (args.flags & (MAP_POPULATE | MAP_NONBLOCK)) === MAP_POPULATE;
+  if (populates || hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
+}
+
+/** The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). */
+function sharedZeroFile(mm: Mm, anonymous: boolean, shared: boolean, file: VmFile | null): VmFile | null {
+  if (!shared || !(anonymous || file?.ops === 'dev-zero')) return null;
+  const id = mm.system.ids.file++;
+  return { id, path: '/dev/zero', deleted: true, dev: '00:01', inode: '0', ops: 'anon-shmem', writable: true };
+}

@@ -1,0 +1,102 @@
+import { ok, type Result } from '../../base/result';
+import { bytesOfVpn, vpn, vpnAdd, type Vpn } from '../addr';
+import { populate } from '../fault';
+import type { Mm } from '../mm';
+import { refuse, type Prediction, type Refusal } from '../refusal';
+import { pgoffAt, vmaForbidsSplit, vmaIsAnonymous, vmaResized, type Vma } from '../vma';
+import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
+import { setVma, splitVma, vmaAt } from '../vma_modify';
+import { hasAny, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
+import type { Remap } from './mremap';
+import { unmapRange } from './munmap';
+
+/** The part of mremap that moves: copy_vma, then the source is unmapped or emptied. */
+
+/**
+ * move_vma: the kept part of the old range goes to the free range at `to`. The place must be free; the caller has
+ * checked the source.
+ */
+export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
+  if (mm.mapCount >= mm.system.maxMapCount - 3 && !mm.rules.mremapCountCheckAlways) {
+    return refuse('ENOMEM', 'too close to vm.max_map_count for a move');
+  }
+  const from = remap.old;
+  const end = vpnAdd(from, remap.oldPages);
+  const vma = vmaAt(mm, mm.tree.find(from));
+  if (vmaForbidsSplit(vma) && (vma.start !== from || vma.end !== end)) {
+    return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
+  }
+  if (remap.dontUnmap && mm.rules.dontunmapSplitsSource && hasAny(vma.flags, VM_LOCKED_MASK)) isolate(mm, from, end);
+  const source = vmaAt(mm, mm.tree.find(from));
+  const grows = remap.newPages > remap.oldPages;
+  const copied = copyVma(mm, source, from, to, remap.newPages);
+  if (remap.dontUnmap) emptySource(mm, from, end, source, copied);
+  else if (remap.oldPages > 0) {
+    const gone = unmapRange(mm, from, end);
+    if (!gone.ok) return gone;
+  }
+  if (grows && hasAny(source.flags, VM_LOCKED)) {
+    populate(mm, vpnAdd(to, remap.oldPages), vpnAdd(to, remap.newPages), 'mmap');
+  }
+  return ok(bytesOfVpn(to));
+}
+
+/** Splits so that [from, end) is a VMA of its own. */
+function isolate(mm: Mm, from: Vpn, end: Vpn): void {
+  const index = mm.tree.find(from);
+  const vma = vmaAt(mm, index);
+  if (vma.start < from) splitVma(mm, index, from);
+  const at = mm.tree.find(from);
+  if (vmaAt(mm, at).end > end) splitVma(mm, at, end);
+}
+
+/**
+ * copy_vma: a VMA like `source` at `to`, merged with the neighbours there, which may include the source itself.
+ * Untouched anonymous memory is renumbered to its new place, so that it merges freely; memory with an anon_vma
+ * keeps its offsets. Returns true if the copy joined the source.
+ */
+function copyVma(mm: Mm, source: Vma, from: Vpn, to: Vpn, pages: number): boolean {
+  const renumber = vmaIsAnonymous(source) && source.anonVma === 0;
+  const delta = from - source.start;
+  const range: MergeRange = {
+    start: to,
+    end: vpnAdd(to, pages),
+    flags: without(source.flags, VM_UFFD_FLAGS),
+    pgoff: renumber ? to : pgoffAt(source, from),
+    anonPgoff: source.anonVma === 0 ? to : source.anonPgoff + delta,
+    file: source.file,
+    name: source.name,
+    uffd: null,
+    policy: source.policy,
+    anonVma: source.anonVma,
+    forkChild: source.forkChild,
+  };
+  const index = placeNew(mm, { ...range, inferred: source.inferred }, 'mremap');
+  if (source.special !== null) setVma(mm, index, { special: source.special });
+  const copy = vmaAt(mm, index);
+  return copy.start <= source.start && source.end <= copy.end;
+}
+
+/** MREMAP_DONTUNMAP: the source stays, without its pages and its locks. */
+function emptySource(mm: Mm, from: Vpn, end: Vpn, source: Vma, joined: boolean): void {
+  const index = mm.tree.find(from);
+  const vma = vmaAt(mm, index);
+  const flags = without(vma.flags, VM_LOCKED_MASK);
+  const whole = !joined && source.start === from && source.end === end;
+  setVma(mm, index, whole ? { flags, anonVma: 0, forkChild: false } : { flags });
+}
+
+/** Growth at the same place: the extension joins its VMA and, where it fits, the one behind. */
+export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
+  const end = vpnAdd(remap.old, remap.oldPages);
+  const index = mm.tree.find(remap.old);
+  const vma = vmaAt(mm, index);
+  const newEnd = vpnAdd(remap.old, remap.newPages);
+  const extension: MergeRange = {
+    ...vmaResized(vma, vpn(end), newEnd),
+  };
+  if (!growsPrevious(mm, extension)) return refuse('ENOMEM', 'the extension cannot join its mapping', vma);
+  placeNew(mm, { ...extension, inferred: vma.inferred }, 'mremap');
+  return ok(undefined);
+}
+

@@ -1,0 +1,62 @@
+import { ok, type Result } from '../../base/result';
+import { pageAligned, pageAlignUp, TASK_SIZE_PAGES, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { inTaskSize, type Mm } from '../mm';
+import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
+import { canModifyMm, canModifyVma } from '../seal';
+import { splitVma, vmaAt } from '../vma_modify';
+
+/** munmap(addr, length): do_vmi_munmap in mm/vma.c (mm/mmap.c before 6.12). */
+export function sysMunmap(mm: Mm, addr: U64, length: U64): Prediction {
+  const start = vpnOf(addr);
+  const pages = pageAlignUp(length);
+  if (!pageAligned(addr) || start > TASK_SIZE_PAGES || !inTaskSize(start, pages) || lengthPastTask(length)) {
+    return refuse('EINVAL', 'the address is not page aligned or the range leaves the address space');
+  }
+  if (pages === 0) return refuse('EINVAL', 'the length is 0');
+  const done = unmapRange(mm, start, vpnAdd(start, pages));
+  return done.ok ? DONE : done;
+}
+
+/** A length that wraps to 0 pages is still longer than the address space. */
+function lengthPastTask(length: U64): boolean {
+  return typeof length === 'bigint' && length > BigInt(TASK_SIZE_PAGES) * 4096n;
+}
+
+/**
+ * Takes [start, end) out of the map. All or nothing, except that a refused call leaves a first VMA that it entered
+ * mid-way split at `start` (6.12 and later; the kernel re-attaches what it had gathered, not the split).
+ */
+export function unmapRange(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
+  const walked = canModifyMm(mm, start, end);
+  if (!walked.ok) return walked;
+  const first = splitFirst(mm, start, end);
+  if (!first.ok) return first;
+  const from = mm.tree.find(start);
+  let to = from;
+  for (; ; to++) {
+    const vma = mm.tree.at(to);
+    if (vma === undefined || vma.start >= end) break;
+    const allowed = canModifyVma(mm, vma);
+    if (!allowed.ok) return allowed;
+    if (vma.end > end) {
+      // No look at the map count: the count may be exceeded for a moment.
+      const split = splitVma(mm, to, end);
+      if (!split.ok) return split;
+    }
+  }
+  mm.replace(from, to - from, []);
+  return ok(undefined);
+}
+
+/** A range that starts inside a VMA: AA[aa… → AA|[aa… */
+function splitFirst(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
+  const index = mm.tree.find(start);
+  const vma = mm.tree.at(index);
+  if (vma === undefined || vma.start >= start) return ok(undefined);
+  if (end < vma.end && mm.mapCount >= mm.system.maxMapCount) {
+    return refuse('ENOMEM', 'a hole inside one VMA would exceed vm.max_map_count', vmaAt(mm, index));
+  }
+  const allowed = canModifyVma(mm, vma);
+  if (!allowed.ok) return allowed;
+  return splitVma(mm, index, start);
+}

@@ -1,0 +1,212 @@
+import type { Vpn } from './addr';
+import { anonVmaNameEq, type AnonVmaName } from './anon_vma_name';
+import type { Mm } from './mm';
+import { vmaHasCloseHook, vmaPages, vmaResized, type Vma, type VmFile } from './vma';
+import {
+  hasAny,
+  intersect,
+  union,
+  unionOf,
+  VM_MAYBE_GUARD,
+  VM_MAYWRITE,
+  VM_SHARED,
+  VM_SOFTDIRTY,
+  VM_SPECIAL,
+  without,
+  type VmFlags,
+} from './vm_flags';
+
+/**
+ * When ranges join (vma_merge and its successors in mm/vma.c).
+ *
+ *   existing   the range is inside a VMA and changes an attribute      PPPP[mmmm]NNNN
+ *   new        the range is empty and a mapping is placed there        PPPP ....  NNNN
+ *
+ * The VMA that survives keeps its own name object, also when the other one has an object with equal text.
+ */
+
+/** Differences in these do not keep VMAs apart; a merged VMA has them if any part had them. */
+const STICKY = unionOf(VM_SOFTDIRTY, VM_MAYBE_GUARD);
+
+/** What a range is or is to become, as far as its neighbours ask. */
+export interface MergeRange {
+  readonly start: Vpn;
+  readonly end: Vpn;
+  readonly flags: VmFlags;
+  readonly pgoff: number;
+  readonly anonPgoff: number;
+  readonly file: VmFile | null;
+  readonly name: AnonVmaName | null;
+  readonly uffd: number | null;
+  readonly policy: string | null;
+  readonly anonVma: number;
+  /** The range's memory was inherited through fork (its VMA, or the VMA that mremap copies). */
+  readonly forkChild: boolean;
+}
+
+/** Attributes that a call gives to part of an existing VMA. */
+export type VmaAttributes = Partial<Pick<Vma, 'flags' | 'name' | 'uffd' | 'policy'>>;
+
+/** `is_mergeable_vma` without the close hook: attributes that must be equal. */
+function sameAttributes(n: Vma, range: MergeRange): boolean {
+  return (
+    without(n.flags, STICKY) === without(range.flags, STICKY) &&
+    n.file === range.file &&
+    n.special === null &&
+    n.uffd === range.uffd &&
+    n.policy === range.policy &&
+    anonVmaNameEq(n.name, range.name)
+  );
+}
+
+/** `is_mergeable_anon_vma`: may memory of `range` go under the anon_vma of its neighbour `n`? */
+function anonVmaFits(mm: Mm, anonVma: number, forkChild: boolean, n: Vma): boolean {
+  if (anonVma !== 0 && n.anonVma === 0) return mm.rules.mergeFaultedIntoUnfaulted && !forkChild;
+  if (anonVma === 0 && n.anonVma !== 0) return !n.forkChild;
+  return anonVma === n.anonVma;
+}
+
+/** Do the offsets of private file memory line up (7.3)? */
+function anonPgoffFits(mm: Mm, range: MergeRange, expected: number): boolean {
+  if (!mm.rules.privateFileAnonPgoff || range.file === null) return true;
+  if (hasAny(range.flags, VM_SHARED) || !hasAny(range.flags, VM_MAYWRITE)) return true;
+  return range.anonPgoff === expected;
+}
+
+/** `can_vma_merge_after`: PPPP[range] */
+function canMergeAfter(mm: Mm, prev: Vma | undefined, range: MergeRange): prev is Vma {
+  return (
+    prev !== undefined &&
+    prev.end === range.start &&
+    !(mm.rules.closeHookBlocks === 'any' && vmaHasCloseHook(prev)) &&
+    sameAttributes(prev, range) &&
+    anonVmaFits(mm, range.anonVma, range.forkChild, prev) &&
+    prev.pgoff + vmaPages(prev) === range.pgoff &&
+    anonPgoffFits(mm, range, prev.anonPgoff + vmaPages(prev))
+  );
+}
+
+/** `can_vma_merge_before`: [range]NNNN */
+function canMergeBefore(mm: Mm, next: Vma | undefined, range: MergeRange): next is Vma {
+  const pages = range.end - range.start;
+  return (
+    next !== undefined &&
+    next.start === range.end &&
+    !(mm.rules.closeHookBlocks !== 'removal' && vmaHasCloseHook(next)) &&
+    sameAttributes(next, range) &&
+    anonVmaFits(mm, range.anonVma, range.forkChild, next) &&
+    range.pgoff + pages === next.pgoff &&
+    anonPgoffFits(mm, range, next.anonPgoff - pages)
+  );
+}
+
+/** Neighbours that both fit the range must not be under two different anon_vmas. */
+function neighboursFit(prev: Vma, next: Vma): boolean {
+  return prev.anonVma === 0 || next.anonVma === 0 || prev.anonVma === next.anonVma;
+}
+
+/** `grown` with the anon_vma and the sticky flags of what it took in (dup_anon_vma). */
+function takeIn(grown: Vma, flags: VmFlags, parts: readonly (Pick<Vma, 'anonVma' | 'forkChild'> | null)[]): Vma {
+  const sticky = intersect(flags, STICKY);
+  const merged = { ...grown, flags: union(grown.flags, sticky) };
+  if (merged.anonVma !== 0) return merged;
+  const source = parts.find((part) => part !== null && part.anonVma !== 0);
+  return source ? { ...merged, anonVma: source.anonVma, forkChild: source.forkChild } : merged;
+}
+
+/**
+ * vma_merge_existing_range: [start, end) inside the VMA at `index` takes `attributes` on and joins what then
+ * fits. Returns the index of the joined VMA, or undefined where nothing joins (and nothing changed).
+ */
+export function mergeExisting(
+  mm: Mm,
+  index: number,
+  start: Vpn,
+  end: Vpn,
+  attributes: VmaAttributes,
+): number | undefined {
+  const vma = mm.tree.at(index);
+  if (vma === undefined || vma.special !== null) return undefined;
+  const range: MergeRange = { ...vmaResized(vma, start, end), ...attributes };
+  if (hasAny(range.flags, VM_SPECIAL)) return undefined;
+  const prev = start === vma.start ? mm.tree.at(index - 1) : undefined;
+  const next = end === vma.end ? mm.tree.at(index + 1) : undefined;
+  const left = canMergeAfter(mm, prev, range) ? prev : undefined;
+  let right = canMergeBefore(mm, next, range) ? next : undefined;
+  if (left !== undefined && right !== undefined && !neighboursFit(left, right)) right = undefined;
+  const whole = start === vma.start && end === vma.end;
+  if (left === undefined && right === undefined) return undefined;
+  // What disappears must not have a close hook.
+  if (whole && vmaHasCloseHook(vma)) return undefined;
+  if (left !== undefined && right !== undefined && vmaHasCloseHook(right)) right = undefined;
+
+  const sticky = union(range.flags, union(left?.flags ?? range.flags, right?.flags ?? range.flags));
+  if (left !== undefined && right !== undefined) {
+    // PPPP[mmmm]NNNN → PPPPPPPPPPPP
+    const grown = takeIn(vmaResized(left, left.start, right.end), sticky, [right, vma]);
+    mm.replace(index - 1, 3, [grown]);
+    return index - 1;
+  }
+  if (left !== undefined) {
+    // PPPP[mm]mm → PPPPPPmm
+    const grown = takeIn(vmaResized(left, left.start, end), sticky, [vma]);
+    mm.replace(index - 1, 2, whole ? [grown] : [grown, vmaResized(vma, end, vma.end)]);
+    return index - 1;
+  }
+  if (right === undefined) return undefined;
+  // mm[mm]NNNN → mmNNNNNN
+  const grown = takeIn(vmaResized(right, start, right.end), sticky, [vma]);
+  mm.replace(index, 2, whole ? [grown] : [vmaResized(vma, vma.start, start), grown]);
+  return whole ? index : index + 1;
+}
+
+/** Where a new range comes from decides how old kernels looked for neighbours. */
+export type NewRangeFrom = 'mmap' | 'mremap';
+
+/**
+ * Places a new range that no VMA overlaps (vma_merge_new_range, before 6.12 the expansion in mmap_region and
+ * vma_merge in copy_vma): joined to its neighbours where they fit, else as a VMA of its own.
+ * Returns its index.
+ */
+export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from: NewRangeFrom): number {
+  const index = mm.tree.find(range.start);
+  const special = hasAny(range.flags, VM_SPECIAL);
+  let prev = mm.tree.at(index - 1);
+  let next = mm.tree.at(index);
+  if (special || !canMergeAfter(mm, prev, range)) prev = undefined;
+  if (special || !canMergeBefore(mm, next, range)) next = undefined;
+  if (prev !== undefined && next !== undefined) {
+    if (mm.rules.newMappingMergesFirstWith === 'next' && from === 'mmap') {
+      // mmap_region asked prev whether it fits under the anon_vma that next brings along.
+      if (!anonVmaFits(mm, next.anonVma, next.forkChild, prev)) prev = undefined;
+    } else if (!neighboursFit(prev, next)) next = undefined;
+    else if (vmaHasCloseHook(next)) next = undefined;
+  }
+  const sticky = union(range.flags, union(prev?.flags ?? range.flags, next?.flags ?? range.flags));
+  if (prev !== undefined && next !== undefined) {
+    // PPPP[new]NNNN → PPPPPPPPPPPP
+    mm.replace(index - 1, 2, [takeIn(vmaResized(prev, prev.start, next.end), sticky, [next, range])]);
+    return index - 1;
+  }
+  if (prev !== undefined) {
+    mm.replace(index - 1, 1, [takeIn(vmaResized(prev, prev.start, range.end), sticky, [range])]);
+    return index - 1;
+  }
+  if (next !== undefined) {
+    mm.replace(index, 1, [takeIn(vmaResized(next, range.start, next.end), sticky, [range])]);
+    return index;
+  }
+  mm.replace(index, 0, [newVma(mm, range)]);
+  return index;
+}
+
+function newVma(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>): Vma {
+  const { start, end, flags, pgoff, anonPgoff, file, uffd, policy, anonVma, forkChild, inferred } = range;
+  const name = mm.nameForHolder(range.name);
+  return { start, end, flags, pgoff, anonPgoff, file, special: null, name, anonVma, forkChild, uffd, policy, inferred };
+}
+
+/** do_brk_flags joins the new part to the VMA before it only, and never asks the one behind. */
+export function growsPrevious(mm: Mm, range: MergeRange): boolean {
+  return canMergeAfter(mm, mm.tree.at(mm.tree.find(range.start) - 1), range);
+}

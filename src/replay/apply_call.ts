@@ -1,0 +1,96 @@
+import { pageAlignUp, vpnAdd, vpnOf, type U64 } from '../mm/addr';
+import type { Mm } from '../mm/mm';
+import type { Prediction } from '../mm/refusal';
+import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
+import { MREMAP_FIXED } from '../mm/syscalls/mremap';
+import type { SyscallEvent } from '../trace/event';
+import { predictedText, recordedText } from './call_text';
+import { dispatch } from './dispatch';
+import type { Mismatch } from './replay_types';
+import { clearRange, dropSeals, force, learnFromBrk, learnMemory, touchedRange, unexplained } from './settle';
+import type { Life, World } from './world';
+
+/** What came of one memory call. */
+export interface Applied {
+  /** The prediction made before the record was looked at; undefined for calls that no rule models. */
+  readonly prediction: Prediction | undefined;
+  readonly recorded: string;
+  readonly predicted: string;
+  readonly mismatch: Mismatch | undefined;
+}
+
+/** Runs `event` on the address space of `life`; afterwards that is what the record says, as far as it tells. */
+export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent): Applied {
+  const recorded = recordedText(event.call, event.result);
+  const placed = event.result.kind === 'value' ? event.result.value : undefined;
+  if (placed !== undefined) learnFromBrk(mm, event.call, placed);
+  const untraced = placed === undefined ? undefined : clearOccupied(mm, event, placed);
+  const mark = mm.begin();
+  const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
+  const prediction = predict();
+  const predicted = predictedText(event.call, prediction);
+  const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
+
+  if (event.result.kind === 'unknown') {
+    mm.rollback(mark);
+    return result(undefined);
+  }
+  if (event.result.injected) {
+    mm.rollback(mark);
+    return result({ code: 'injected', text: 'strace injected this result: the kernel never ran the call' });
+  }
+  if (prediction === undefined) return result(undefined);
+  if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
+  mm.rollback(mark);
+  if (placed === undefined) return result(unexplained(prediction, recorded));
+  return result(succeedAnyway(mm, event, placed, prediction, predict, recorded));
+}
+
+/** The record says success where the rules said no: learn what must have been, try again, else force it. */
+function succeedAnyway(
+  mm: Mm,
+  event: SyscallEvent,
+  value: U64,
+  prediction: Prediction,
+  predict: () => Prediction | undefined,
+  recorded: string,
+): Mismatch {
+  const range = touchedRange(event.call);
+  const matches = (): boolean => {
+    const mark = mm.begin();
+    const again = predictedText(event.call, predict());
+    if (again === recorded || again === '?') return true;
+    mm.rollback(mark);
+    return false;
+  };
+  if (range !== undefined && learnMemory(mm, range)) {
+    if (matches()) {
+      return { code: 'unseen-memory', text: 'the call worked on memory that the trace does not show: it is inferred' };
+    }
+  }
+  if (range !== undefined && !prediction.ok && prediction.error.errno === 'EPERM' && dropSeals(mm, range) && matches()) {
+    return unexplained(prediction, recorded);
+  }
+  force(mm, event.call, value);
+  return unexplained(prediction, recorded);
+}
+
+/**
+ * The kernel never puts a mapping on top of another by itself: if the record does, something that the trace does not
+ * show took the old one away first.
+ */
+function clearOccupied(mm: Mm, { call }: SyscallEvent, placed: U64): Mismatch | undefined {
+  let pages = 0;
+  if (call.name === 'mmap' && (call.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) === 0) pages = pageAlignUp(call.length);
+  if (call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0 && placed !== call.oldAddr) {
+    pages = pageAlignUp(call.newLength);
+  }
+  const start = vpnOf(placed);
+  const end = vpnAdd(start, pages);
+  if (pages === 0 || mm.firstIn(start, end) === undefined) return undefined;
+  clearRange(mm, start, end);
+  return {
+    code: 'untraced-thread',
+    text: 'memory is still mapped where the kernel put this: an untraced thread must have unmapped it (strace without -f?)',
+  };
+}

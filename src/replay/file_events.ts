@@ -1,0 +1,57 @@
+import type { U64 } from '../mm/addr';
+import type { Syscall, SyscallEvent } from '../trace/event';
+import type { Life, World } from './world';
+
+/** Calls that change no mapping but what later mappings mean. All succeeded. */
+
+/** openat, close, memfd_create, shmget: what descriptors and segments are. */
+export function noteFile(world: World, life: Life, { call, result }: SyscallEvent): void {
+  const value = result.kind === 'value' ? Number(result.value) : -1;
+  switch (call.name) {
+    case 'openat':
+      life.files.open(value, call.path, writableBy(call.flags));
+      return;
+    case 'close':
+      life.files.close(call.fd.fd);
+      return;
+    case 'shmget':
+      if (typeof call.size === 'number') world.segments.set(value, { size: call.size, key: keyText(call.key) });
+      return;
+    case 'other':
+      if (call.syscall === 'memfd_create') life.files.open(value, `/memfd:${quoted(call.args[0])}`, true, true);
+      return;
+    default:
+      return;
+  }
+}
+
+/** The text of a quoted argument. */
+function quoted(argument: string | undefined): string {
+  return /^"(.*)"$/.exec(argument ?? '')?.[1] ?? '';
+}
+
+/** Does an open with these flags allow shared writable mappings? null where the mode is not printed by name. */
+function writableBy(flags: string): boolean | null {
+  if (flags.includes('O_RDWR')) return true;
+  if (flags.includes('O_RDONLY')) return false;
+  return flags.includes('O_WRONLY') ? true : null;
+}
+
+/** Key as /SYSV%08x prints it. */
+function keyText(key: string): string {
+  const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(key)?.[1];
+  return key.startsWith('0x') && digits !== undefined ? digits.padStart(8, '0') : '00000000';
+}
+
+/** prctl calls that new mappings depend on: PR_SET_MEMORY_MERGE and PR_SET_MDWE. */
+export function notePrctl(life: Life, call: Syscall): void {
+  if (call.name !== 'prctl' || life.mm === null) return;
+  const on = isSet(call.args[0]);
+  if (call.option === 'PR_SET_MEMORY_MERGE') life.mm.scalars = { ...life.mm.scalars, ksmAny: on };
+  if (call.option === 'PR_SET_MDWE') life.mm.scalars = { ...life.mm.scalars, mdwe: on };
+}
+
+function isSet(argument: string | undefined): boolean {
+  const value: U64 | string = argument ?? '0';
+  return value !== '0' && value !== 'NULL';
+}

@@ -1,0 +1,69 @@
+import type { FdArg } from '../trace/event';
+import type { FileOps, VmFile } from '../mm/vma';
+import type { MmSystem } from '../mm/mm';
+
+/** Open files of a process, as far as the trace tells. A forked child has the same open files. */
+export class FileTable {
+  private readonly files: Map<number, VmFile>;
+
+  constructor(
+    private readonly system: MmSystem,
+    files: ReadonlyMap<number, VmFile> = new Map(),
+  ) {
+    this.files = new Map(files);
+  }
+
+  fork(): FileTable {
+    return new FileTable(this.system, this.files);
+  }
+
+  /** A descriptor that the trace saw being opened. `writable` null where the mode is not known. */
+  open(fd: number, path: string, writable: boolean | null, deleted = false): void {
+    this.files.set(fd, this.make(path, deleted, writable));
+  }
+
+  close(fd: number): void {
+    this.files.delete(fd);
+  }
+
+  /**
+   * The open file behind a descriptor. One that was opened unseen is made now; one whose path note differs from what
+   * we hold was reopened unseen. A negative descriptor is no file.
+   */
+  fileOf(fd: FdArg): VmFile | null {
+    if (fd.fd < 0) return null;
+    const held = this.files.get(fd.fd);
+    const path = pathOf(fd);
+    if (held !== undefined && (path === undefined || samePath(held, path.path))) return held;
+    const file = this.make(path?.path ?? `fd:${fd.fd}`, path?.deleted ?? false, null);
+    this.files.set(fd.fd, file);
+    return file;
+  }
+
+  /** A file of its own, e.g. for an attached segment. */
+  make(path: string, deleted: boolean, writable: boolean | null, ops: FileOps = opsOf(path, deleted)): VmFile {
+    return { id: this.system.ids.file++, path, deleted, dev: '00:00', inode: '0', ops, writable };
+  }
+}
+
+function pathOf(fd: FdArg): { readonly path: string; readonly deleted: boolean } | undefined {
+  return fd.path === undefined ? undefined : { path: fd.path, deleted: fd.deleted === true || isMemfd(fd.path) };
+}
+
+/** openat prints the path as given, the note at mmap the resolved one: only absolute paths can contradict. */
+function samePath(held: VmFile, path: string): boolean {
+  return held.path === path || (!held.path.startsWith('/') && !held.path.startsWith('fd:'));
+}
+
+export function isMemfd(path: string): boolean {
+  return path.startsWith('/memfd:');
+}
+
+/** Driver of a mapping by the path that maps shows. */
+export function opsOf(path: string, deleted: boolean): FileOps {
+  if (isMemfd(path)) return 'anon-shmem';
+  if (path === '/dev/zero') return deleted ? 'anon-shmem' : 'dev-zero';
+  if (/^\/SYSV[0-9a-f]{8}$/.test(path)) return 'sysv';
+  if (path === '/anon_hugepage' || path.startsWith('/dev/hugepages/')) return 'hugetlb';
+  return 'file';
+}

@@ -1,0 +1,251 @@
+import { validateMm } from '../mm/validate_mm';
+import type { SyscallEvent, Trace, TraceEvent } from '../trace/event';
+import { applyCall } from './apply_call';
+import { callName, memoryKind } from './call_text';
+import { denialOf, SealLog } from './denial';
+import { inferFeatures } from './features';
+import { noteFile, notePrctl } from './file_events';
+import { PendingClones, PendingReleases } from './lookahead';
+import { sharingOf } from './name_sharing';
+import { ReplayResult } from './replay_result';
+import type { ForkSharing, Replay, ReplayOptions, ReplayStep, SnapshotCheck, SnapshotInput } from './replay_types';
+import { cloneTitle, execTitle, exitTitle, snapshotTitle, titleOf } from './step_title';
+import { Timeline } from './timeline';
+import { checkSnapshot } from './verify';
+import { World, type Life } from './world';
+import { CLONE_THREAD, CLONE_VM } from '../trace/event';
+
+/** Called after every step, in order, while the world is in the state of that step. */
+export type StepObserver = (step: ReplayStep, world: World, life: Life, child: Life | undefined) => void;
+
+/** Replays a whole trace. */
+export function replayTrace(trace: Trace, options: ReplayOptions, observer?: StepObserver): Replay {
+  const replayer = new Replayer(trace, options, observer);
+  while (!replayer.advance(10_000)) continue;
+  return replayer.finish();
+}
+
+/** Replays a trace in slices, so that a caller can show progress, and stop. */
+export class Replayer {
+  private readonly world: World;
+  private readonly timeline: Timeline;
+  private readonly steps: ReplayStep[] = [];
+  private readonly forks: ForkSharing[] = [];
+  private readonly checks: SnapshotCheck[] = [];
+  private readonly seals = new SealLog();
+  private readonly snapshots: readonly SnapshotInput[];
+  private readonly clones: PendingClones;
+  private readonly releases: PendingReleases;
+  private readonly done = new Set<TraceEvent>();
+  private readonly livesSeen = new Map<string, number | null>();
+  private position = 0;
+  private nextSnapshot = 0;
+
+  constructor(
+    private readonly trace: Trace,
+    private readonly options: ReplayOptions,
+    private readonly observer?: StepObserver,
+  ) {
+    this.snapshots = [...(options.snapshots ?? [])].sort((a, b) => a.line - b.line);
+    const features = inferFeatures(trace.events, this.snapshots, options.without ?? []);
+    this.world = new World(options.kernel, options.rules ?? {}, features);
+    this.timeline = new Timeline(this.world.system.rules);
+    this.clones = new PendingClones(trace.events);
+    this.releases = new PendingReleases(trace.events);
+  }
+
+  /** Share of the trace that is done, 0 to 1. */
+  get progress(): number {
+    return this.trace.events.length === 0 ? 1 : this.position / this.trace.events.length;
+  }
+
+  /** Replays up to `count` more events. Returns true when all are done. */
+  advance(count: number): boolean {
+    const until = Math.min(this.position + count, this.trace.events.length);
+    for (; this.position < until; this.position++) {
+      const event = this.trace.events[this.position];
+      if (event === undefined) break;
+      this.takeSnapshots(event.line);
+      if (!this.done.has(event)) this.event(event);
+    }
+    return this.position >= this.trace.events.length;
+  }
+
+  /** The finished replay; call after {@link advance} returned true. */
+  finish(): Replay {
+    this.takeSnapshots(Infinity);
+    return new ReplayResult(this.world, this.timeline, this.steps, this.forks, this.checks);
+  }
+
+  private event(event: TraceEvent): void {
+    const life = this.lifeFor(event);
+    switch (event.kind) {
+      case 'syscall':
+        if (life !== undefined) this.syscall(life, event);
+        return;
+      case 'exit':
+        if (life !== undefined) this.exit(life, event.pid, event.line, event.how);
+        return;
+      case 'signal':
+      case 'superseded':
+        return;
+    }
+  }
+
+  /** The process an event belongs to; a pid never seen is a process whose birth the trace may show only later. */
+  private lifeFor(event: TraceEvent): Life | undefined {
+    const known = this.world.lifeOf(event.pid);
+    if (known !== undefined && known.mm !== null && known.tasks.has(event.pid)) return known;
+    const clone = this.clones.birthOf(event.pid, this.position);
+    if (clone !== undefined && !this.done.has(clone)) {
+      const parent = this.lifeFor(clone);
+      if (parent !== undefined) this.clone(parent, clone);
+      return this.world.lifeOf(event.pid);
+    }
+    // What is left of a process that has ended: results that never came.
+    if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown')) return undefined;
+    if (event.kind === 'exit' || event.kind === 'superseded') return undefined;
+    return this.world.discover(event.pid, event.line);
+  }
+
+  private syscall(life: Life, event: SyscallEvent): void {
+    const { call, result } = event;
+    if (call.name === 'clone') this.clone(life, event);
+    else if (call.name === 'execve') {
+      if (result.kind === 'value') this.exec(life, event);
+    } else if (call.name === 'exit') {
+      if (call.group) this.exit(life, event.pid, event.line, 'exit_group');
+    } else if (memoryKind(call) !== undefined) this.memoryCall(life, event);
+    else if (result.kind === 'value') {
+      noteFile(this.world, life, event);
+      notePrctl(life, call);
+    }
+  }
+
+  private memoryCall(life: Life, event: SyscallEvent): void {
+    const mm = life.mm;
+    const kind = memoryKind(event.call);
+    if (mm === null || kind === undefined) return;
+    this.done.add(event);
+    this.releaseFirst(mm, event);
+    this.world.touch(mm);
+    const applied = applyCall(this.world, life, mm, event);
+    const { call, result } = event;
+    if (call.name === 'mseal' && result.kind === 'value') this.seals.add(life, event.line, call.addr, call.length);
+    const denied = result.kind === 'errno' ? denialOf(mm, life, applied, this.seals) : undefined;
+    this.step(life, event, {
+      kind,
+      call: callName(call),
+      title: titleOf(event),
+      recorded: applied.recorded,
+      predicted: applied.predicted,
+      ...(denied === undefined ? {} : { denied }),
+      ...(applied.mismatch === undefined ? {} : { mismatch: applied.mismatch }),
+    });
+  }
+
+  /**
+   * Threads of one process: a line says when strace saw the end of a call, not when the kernel acted. A fresh mapping
+   * where something is mapped means that another thread's call, still open here, had taken that away.
+   */
+  private releaseFirst(mm: Life['mm'], event: SyscallEvent): void {
+    if (mm === null) return;
+    for (const pending of this.releases.inTheWay(mm, event)) {
+      if (this.done.has(pending)) continue;
+      const life = this.world.lifeOf(pending.pid);
+      if (life?.mm === mm) this.memoryCall(life, pending);
+    }
+  }
+
+  private clone(life: Life, event: SyscallEvent): void {
+    if (this.done.has(event)) return;
+    this.done.add(event);
+    const { call, result } = event;
+    if (call.name !== 'clone') return;
+    const recorded = result.kind === 'value' ? result.value.toString() : result.kind === 'errno' ? result.errno : '?';
+    const child = result.kind === 'value' ? (call.childInTracerNs ?? Number(result.value)) : undefined;
+    const flags = call.flags ?? 0;
+    const base = { call: callName(call), title: cloneTitle(call, child), recorded, predicted: '?' };
+    // In the child the same call returns 0: nothing more happens there.
+    if (child === 0 || life.mm === null) return;
+    if (child === undefined) {
+      this.step(life, event, { ...base, kind: 'fork' });
+      return;
+    }
+    if ((flags & CLONE_THREAD) !== 0) {
+      this.world.addThread(life, child);
+      this.step(life, event, { ...base, kind: 'thread' });
+      return;
+    }
+    const born = this.world.fork(life, child, event.line, (flags & CLONE_VM) !== 0);
+    const step = this.step(life, event, { ...base, kind: 'fork', childId: born.id }, born);
+    this.forks.push(sharingOf(step.index, life, born, this.world.system.names));
+  }
+
+  private exec(life: Life, event: SyscallEvent): void {
+    const path = event.call.name === 'execve' ? event.call.path : undefined;
+    this.world.exec(life, path?.slice(path.lastIndexOf('/') + 1) ?? '');
+    this.step(life, event, { kind: 'exec', call: 'execve', title: execTitle(path), recorded: '0', predicted: '?' });
+  }
+
+  private exit(life: Life, pid: number, line: number, how: string): void {
+    const ended = how === 'exit_group' ? this.endAll(life, line) : this.world.exitThread(life, pid, line);
+    if (!ended && pid === life.pid) return;
+    this.step(
+      life,
+      { line, entryLine: line, pid },
+      { kind: 'exit', call: 'exit', title: exitTitle(how, ended), recorded: '?', predicted: '?' },
+    );
+  }
+
+  private endAll(life: Life, line: number): boolean {
+    this.world.exitGroup(life, line);
+    return true;
+  }
+
+  /** Snapshots that lie before `line`. */
+  private takeSnapshots(line: number): void {
+    for (; ; this.nextSnapshot++) {
+      const snapshot = this.snapshots[this.nextSnapshot];
+      if (snapshot === undefined || snapshot.line >= line) return;
+      const life = this.world.lifeOf(snapshot.pid) ?? this.world.discover(snapshot.pid, snapshot.line);
+      if (life.mm === null) continue;
+      this.world.touch(life.mm);
+      const check = checkSnapshot(life.mm, life.files, snapshot);
+      this.checks.push(check);
+      this.step(
+        life,
+        { line: snapshot.line, entryLine: snapshot.line, pid: snapshot.pid },
+        { kind: 'snapshot', call: 'snapshot', title: snapshotTitle(check), recorded: '?', predicted: '?' },
+      );
+    }
+  }
+
+  private step(
+    life: Life,
+    at: Pick<ReplayStep, 'line' | 'entryLine' | 'pid'>,
+    what: Omit<ReplayStep, 'index' | 'line' | 'entryLine' | 'pid' | 'lifeId'>,
+    child?: Life,
+  ): ReplayStep {
+    const { line, entryLine, pid } = at;
+    const step: ReplayStep = { index: this.steps.length, line, entryLine, pid, lifeId: life.id, ...what };
+    this.steps.push(step);
+    if (this.options.validate === true) validateMm(this.world.mms(), this.world.system.names);
+    this.observer?.(step, this.world, life, child);
+    this.timeline.record(this.world.takeTouched(), this.changedLives());
+    return step;
+  }
+
+  /** Lives whose address space is another one than after the last step. */
+  private changedLives(): (readonly [string, number | null])[] {
+    const changed: (readonly [string, number | null])[] = [];
+    for (const life of this.world.lives) {
+      const mmId = life.mm?.id ?? null;
+      if (this.livesSeen.get(life.id) === mmId) continue;
+      if (mmId === null && !this.livesSeen.has(life.id)) continue;
+      this.livesSeen.set(life.id, mmId);
+      changed.push([life.id, mmId]);
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,242 @@
+import { textOfBytes } from '../base/bytes';
+import { bytesOfVpn, vpnOf } from '../mm/addr';
+import { anonVmaPrepare } from '../mm/fault';
+import type { Mm } from '../mm/mm';
+import type { Vma, VmFile } from '../mm/vma';
+import { setVma } from '../mm/vma_modify';
+import {
+  hasAny,
+  unionOf,
+  VM_ACCOUNT,
+  VM_EXEC,
+  VM_GROWSDOWN,
+  VM_MAYEXEC,
+  VM_MAYREAD,
+  VM_MAYSHARE,
+  VM_MAYWRITE,
+  VM_NONE,
+  VM_READ,
+  VM_SHARED,
+  VM_WRITE,
+  type VmFlags,
+} from '../mm/vm_flags';
+import type { ParseProblem } from '../base/parse_problem';
+import type { MapsEntry } from '../procfs/maps_entry';
+import type { TraceEvent } from '../trace/event';
+import type { FileTable } from './file_table';
+import { opsOf } from './file_table';
+import { flagsOfMnemonics } from './maps_view';
+import type { SnapshotInput } from './replay_types';
+
+/** Snapshots of maps or smaps: where they belong in a trace, and how one becomes the state of the simulation. */
+
+/** A maps or smaps file as found beside a trace. */
+export interface SnapshotFile {
+  /** File name without folder. */
+  readonly label: string;
+  readonly entries: readonly MapsEntry[];
+}
+
+/**
+ * Files named `NN-LABEL.PID.smaps` (or `.maps`) were read by the process PID itself: its n-th file belongs to its n-th
+ * open of /proc/self/smaps or maps. Files that do not fit give a problem.
+ */
+export function placeSnapshots(
+  events: readonly TraceEvent[],
+  files: readonly SnapshotFile[],
+): { readonly snapshots: SnapshotInput[]; readonly problems: ParseProblem[] } {
+  const opens = selfReads(events);
+  const snapshots: SnapshotInput[] = [];
+  const problems: ParseProblem[] = [];
+  const taken = new Map<number, number>();
+  for (const file of [...files].sort((a, b) => (a.label < b.label ? -1 : 1))) {
+    const pid = Number(/^\d+-.*\.(\d+)\.s?maps$/.exec(file.label)?.[1]);
+    if (Number.isNaN(pid)) continue;
+    const nth = taken.get(pid) ?? 0;
+    const line = opens.get(pid)?.[nth];
+    if (line === undefined) {
+      problems.push({
+        line: 0,
+        code: 'snapshot-without-place',
+        text: `${textOfBytes(file.label)}: the trace shows no matching read of /proc/self/smaps by ${pid}; the snapshot is left out`,
+      });
+      continue;
+    }
+    taken.set(pid, nth + 1);
+    snapshots.push({ label: file.label, pid, line, entries: file.entries });
+  }
+  return { snapshots: snapshots.sort((a, b) => a.line - b.line), problems };
+}
+
+/** Lines at which each pid opened its own maps or smaps. */
+function selfReads(events: readonly TraceEvent[]): ReadonlyMap<number, readonly number[]> {
+  const reads = new Map<number, number[]>();
+  for (const event of events) {
+    if (event.kind !== 'syscall' || event.call.name !== 'openat' || event.result.kind !== 'value') continue;
+    const own = new RegExp(`^/proc/(self|thread-self|${event.pid})/s?maps$`);
+    if (!own.test(event.call.path)) continue;
+    const lines = reads.get(event.pid) ?? [];
+    lines.push(event.line);
+    reads.set(event.pid, lines);
+  }
+  return reads;
+}
+
+/**
+ * Makes a snapshot the state of `mm`. What maps does not show (open file, name object, offset of anonymous memory,
+ * anon_vma) is kept from the VMA that was there, where it fits, else made anew.
+ */
+export function seedMm(mm: Mm, files: FileTable, entries: readonly MapsEntry[]): void {
+  const before = [...mm.tree.all()];
+  const known: Known = {
+    before,
+    files: new Map(before.flatMap((vma) => (vma.file === null ? [] : [[fileKey(vma.file), vma.file]]))),
+    names: new Map(before.flatMap((vma) => (vma.name === null ? [] : [[vma.name.text, vma.name]]))),
+  };
+  const vmas = inOrder(entries).map((entry) => vmaOfEntry(mm, files, entry, known));
+  mm.replace(0, mm.tree.count, vmas);
+  learnScalars(mm, entries);
+  settleFaults(mm, entries);
+}
+
+interface Known {
+  readonly before: readonly Vma[];
+  readonly files: Map<string, VmFile>;
+  readonly names: Map<string, NonNullable<Vma['name']>>;
+}
+
+/** Entries in address order without torn repeats. */
+function inOrder(entries: readonly MapsEntry[]): MapsEntry[] {
+  const sorted = [...entries].sort((a, b) => a.start - b.start);
+  let end = 0;
+  return sorted.filter((entry) => {
+    if (entry.start < end || entry.start >= entry.end) return false;
+    end = entry.end;
+    return true;
+  });
+}
+
+function fileKey({ path, deleted }: { readonly path: string; readonly deleted: boolean }): string {
+  return `${deleted ? 'deleted' : 'linked'} ${path}`;
+}
+
+function vmaOfEntry(mm: Mm, files: FileTable, entry: MapsEntry, known: Known): Vma {
+  const flags = flagsOfEntry(entry);
+  const there = known.before.find((vma) => vma.start < entry.end && entry.start < vma.end && !vma.inferred);
+  const file = fileOfEntry(files, entry, known, there);
+  const special = specialName(entry);
+  const aligned = there !== undefined && (there.file === null) === (file === null);
+  const delta = aligned ? entry.start - there.start : 0;
+  return {
+    start: entry.start,
+    end: entry.end,
+    flags,
+    pgoff: file === null ? (aligned ? there.pgoff + delta : entry.start) : vpnOf(entry.offset),
+    anonPgoff: aligned ? there.anonPgoff + delta : entry.start,
+    file,
+    special,
+    name: nameOfEntry(mm, entry, known, there),
+    anonVma: aligned ? there.anonVma : 0,
+    forkChild: aligned ? there.forkChild : false,
+    uffd: null,
+    policy: aligned ? there.policy : null,
+    inferred: false,
+  };
+}
+
+/** Flags as printed, protection key aside; a plain maps line tells permissions only, the rest is what is usual. */
+export function flagsOfEntry(entry: MapsEntry): VmFlags {
+  const printed = entry.smaps?.vmFlags;
+  if (printed !== undefined && printed !== null) return flagsOfMnemonics(printed).flags;
+  const [r, w, x, s] = entry.perms;
+  const shared = s === 's';
+  return unionOf(
+    r === 'r' ? VM_READ : VM_NONE,
+    w === 'w' ? VM_WRITE : VM_NONE,
+    x === 'x' ? VM_EXEC : VM_NONE,
+    unionOf(VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC),
+    shared ? unionOf(VM_SHARED, VM_MAYSHARE) : VM_NONE,
+    !shared && w === 'w' ? VM_ACCOUNT : VM_NONE,
+    entry.path === '[stack]' ? VM_GROWSDOWN : VM_NONE,
+  );
+}
+
+function fileOfEntry(files: FileTable, entry: MapsEntry, known: Known, there: Vma | undefined): VmFile | null {
+  const shmemName = entry.path.startsWith('[anon_shmem:');
+  if (entry.path === '' || (entry.path.startsWith('[') && !shmemName)) return null;
+  const path = shmemName ? '/dev/zero' : entry.path;
+  const deleted = shmemName || entry.deleted;
+  // Separate shared anonymous mappings have the same path and are different files.
+  const distinct = opsOf(path, deleted) === 'anon-shmem' || opsOf(path, deleted) === 'sysv';
+  const file =
+    there?.file !== null && there?.file !== undefined && (distinct || there.file.path === path)
+      ? there.file
+      : known.files.get(distinct ? `${fileKey({ path, deleted })} ${entry.inode}` : fileKey({ path, deleted }));
+  const found = file ?? files.make(path, deleted, null);
+  const shown = { ...found, dev: entry.dev, inode: entry.inode };
+  const kept = found.dev === entry.dev && found.inode === entry.inode ? found : shown;
+  known.files.set(distinct ? `${fileKey(kept)} ${entry.inode}` : fileKey(kept), kept);
+  return kept;
+}
+
+function specialName(entry: MapsEntry): string | null {
+  if (!entry.path.startsWith('[') || entry.anonName !== null) return null;
+  return entry.path === '[heap]' || entry.path === '[stack]' ? null : entry.path;
+}
+
+/** The object that was there if the text is the same; else one object for each text, marked as inferred. */
+function nameOfEntry(mm: Mm, entry: MapsEntry, known: Known, there: Vma | undefined): Vma['name'] {
+  const text = entry.anonName;
+  if (text === null) {
+    // [heap] and [stack] hide a name.
+    return entry.path === '[heap]' || entry.path === '[stack]' ? (there?.name ?? null) : null;
+  }
+  if (there?.name?.text === text) return there.name;
+  const object =
+    known.names.get(text) ??
+    mm.system.names.alloc({ text, certainty: 'exact', createdAt: { line: 0, pid: 0 }, inferred: true });
+  known.names.set(text, object);
+  return object;
+}
+
+function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
+  const heap = entries.filter((entry) => entry.path === '[heap]');
+  const first = heap[0];
+  const last = heap[heap.length - 1];
+  const stack = entries.find((entry) => entry.path === '[stack]');
+  const { startBrk, brk, startStack } = mm.scalars;
+  mm.scalars = {
+    ...mm.scalars,
+    startBrk: startBrk ?? (first === undefined ? null : bytesOfVpn(first.start)),
+    brk: brk ?? (last === undefined ? null : bytesOfVpn(last.end)),
+    // The exact page is not shown; the stack pointer at exec lies near the upper end.
+    startStack: startStack ?? (stack === undefined ? null : ((stack.end - 1) as typeof stack.end)),
+    complete: true,
+  };
+}
+
+/** smaps tells which private memory has pages of its own: that memory has been written to. */
+export function settleFaults(mm: Mm, entries: readonly MapsEntry[]): void {
+  for (const entry of entries) {
+    const anonymous = entry.smaps?.fields.get('Anonymous');
+    const swap = entry.smaps?.fields.get('Swap');
+    const written = [anonymous, swap].some((field) => field?.kind === 'number' && field.value > 0);
+    if (!written) continue;
+    const index = mm.tree.find(entry.start);
+    const vma = mm.tree.at(index);
+    if (vma === undefined || vma.start !== entry.start || hasAny(vma.flags, VM_SHARED)) continue;
+    anonVmaPrepare(mm, index);
+  }
+}
+
+/** A VMA that grows down may have grown by page faults, which a trace does not show: that is taken over in silence. */
+export function settleStackGrowth(mm: Mm, entries: readonly MapsEntry[]): void {
+  for (const entry of entries) {
+    const index = mm.tree.find(entry.start);
+    const vma = mm.tree.at(index);
+    if (vma === undefined || vma.end !== entry.end || vma.start <= entry.start) continue;
+    if (!hasAny(vma.flags, VM_GROWSDOWN)) continue;
+    const grown = vma.start - entry.start;
+    setVma(mm, index, { start: entry.start, pgoff: vma.pgoff - grown, anonPgoff: vma.anonPgoff - grown });
+  }
+}

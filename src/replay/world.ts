@@ -1,0 +1,179 @@
+import { assert } from '../base/assert';
+import { AnonVmaNames } from '../mm/anon_vma_name';
+import { kernelRules, type KernelFeature, type KernelVersion, type RuleOverrides } from '../mm/kernel_rules';
+import { Mm, type MmSystem } from '../mm/mm';
+import { dupMm } from '../mm/syscalls/fork';
+import { FileTable } from './file_table';
+
+/** The kernel's default for vm.max_map_count; a trace does not show it. */
+const DEFAULT_MAX_MAP_COUNT = 65530;
+
+/** A process while it is replayed. `mm` is null after it has ended. */
+export interface Life {
+  readonly id: string;
+  readonly pid: number;
+  readonly startLine: number;
+  readonly parent: Life | undefined;
+  endLine: number | undefined;
+  mm: Mm | null;
+  command: string;
+  files: FileTable;
+  /** Threads alive, by tid; the process ends with its last. */
+  readonly tasks: Set<number>;
+  /** Tids of all threads it ever had besides the leader. */
+  readonly threads: number[];
+  readonly children: Life[];
+}
+
+/** All processes of a trace at the replay's current point. */
+export class World {
+  readonly system: MmSystem;
+  /** Every life in order of birth, ended ones too. */
+  readonly lives: Life[] = [];
+  private readonly byTid = new Map<number, Life>();
+  private readonly users = new Map<Mm, number>();
+  /** SysV segments: size in bytes by id. */
+  readonly segments = new Map<number, { readonly size: number; readonly key: string }>();
+  /** Address spaces that the current step touched. */
+  private readonly touched = new Set<Mm>();
+
+  constructor(
+    readonly kernel: KernelVersion,
+    overrides: RuleOverrides,
+    features: ReadonlySet<KernelFeature>,
+  ) {
+    this.system = {
+      rules: kernelRules(kernel, overrides),
+      features,
+      names: new AnonVmaNames(),
+      ids: { anonVma: 1, file: 1, mm: 1 },
+      maxMapCount: DEFAULT_MAX_MAP_COUNT,
+      sealVisits: { prePass: 0, inLoop: 0 },
+    };
+  }
+
+  /** The process a thread belongs to; undefined for one that was never seen. */
+  lifeOf(tid: number): Life | undefined {
+    return this.byTid.get(tid);
+  }
+
+  /** A process that was there before we looked, or whose birth the trace lacks. */
+  discover(tid: number, line: number): Life {
+    return this.addLife(tid, line, undefined, this.newMm(), '', new FileTable(this.system));
+  }
+
+  /** fork, vfork or clone without CLONE_THREAD. With `sharedMm` (CLONE_VM) both use one address space. */
+  fork(parent: Life, tid: number, line: number, sharedMm: boolean): Life {
+    assert(parent.mm !== null, 'a process that forks has an address space');
+    const mm = sharedMm ? parent.mm : dupMm(parent.mm);
+    this.touch(mm);
+    const child = this.addLife(tid, line, parent, mm, parent.command, parent.files.fork());
+    parent.children.push(child);
+    return child;
+  }
+
+  addThread(life: Life, tid: number): void {
+    life.tasks.add(tid);
+    if (tid !== life.pid) life.threads.push(tid);
+    this.byTid.set(tid, life);
+  }
+
+  /** exec: a new, unknown address space; other threads are gone. */
+  exec(life: Life, command: string): void {
+    this.release(life);
+    const mm = this.newMm();
+    life.mm = mm;
+    this.users.set(mm, 1);
+    life.command = command;
+    for (const tid of [...life.tasks]) if (tid !== life.pid) this.endTask(life, tid);
+    life.tasks.add(life.pid);
+    this.byTid.set(life.pid, life);
+  }
+
+  /** One thread ends; the process with its last. Returns true if the process ended. */
+  exitThread(life: Life, tid: number, line: number): boolean {
+    this.endTask(life, tid);
+    if (life.tasks.size > 0) return false;
+    this.endLife(life, line);
+    return true;
+  }
+
+  exitGroup(life: Life, line: number): void {
+    for (const tid of [...life.tasks]) this.endTask(life, tid);
+    this.endLife(life, line);
+  }
+
+  /** Address spaces in use. */
+  mms(): Iterable<Mm> {
+    return this.users.keys();
+  }
+
+  touch(mm: Mm): void {
+    this.touched.add(mm);
+  }
+
+  /** What was touched since the last call, for the timeline. */
+  takeTouched(): Mm[] {
+    const mms = [...this.touched];
+    this.touched.clear();
+    return mms;
+  }
+
+  private newMm(): Mm {
+    const mm = new Mm(this.system);
+    this.touch(mm);
+    return mm;
+  }
+
+  private addLife(
+    tid: number,
+    line: number,
+    parent: Life | undefined,
+    mm: Mm,
+    command: string,
+    files: FileTable,
+  ): Life {
+    const life: Life = {
+      id: `${tid}@${line}`,
+      pid: tid,
+      startLine: line,
+      parent,
+      endLine: undefined,
+      mm,
+      command,
+      files,
+      tasks: new Set([tid]),
+      threads: [],
+      children: [],
+    };
+    this.lives.push(life);
+    this.byTid.set(tid, life);
+    this.users.set(mm, (this.users.get(mm) ?? 0) + 1);
+    return life;
+  }
+
+  private endTask(life: Life, tid: number): void {
+    life.tasks.delete(tid);
+  }
+
+  private endLife(life: Life, line: number): void {
+    if (life.mm === null) return;
+    life.endLine = line;
+    this.release(life);
+  }
+
+  /** The address space dies with its last user. */
+  private release(life: Life): void {
+    const mm = life.mm;
+    if (mm === null) return;
+    life.mm = null;
+    const users = (this.users.get(mm) ?? 1) - 1;
+    if (users > 0) {
+      this.users.set(mm, users);
+      return;
+    }
+    this.users.delete(mm);
+    this.touch(mm);
+    mm.clear();
+  }
+}
