@@ -1,0 +1,90 @@
+import { groupEntries, type Group, type GroupBy } from '../analysis/grouping';
+import type { Filter } from '../analysis/filter';
+import { kindContext } from '../analysis/kind';
+import type { SealReporting } from '../analysis/seals';
+import { totalsOf } from '../analysis/totals';
+import type { ParseProblem } from '../base/parse_problem';
+import type { MapsEntry } from '../procfs/maps_entry';
+import type { Json } from './exact_json';
+import { JsonList, mapped, writeJsonDocument } from './json_document';
+import { csvLines } from './maps_csv';
+import { entryJson, groupJson, problemJson, totalsJson, type EntryContext } from './maps_json';
+import { mapsTable, totalsLines, totalsWords } from './maps_view';
+import type { Output } from './output';
+import { styled } from './styled';
+
+/** An address space as it was asked for: filtered and grouped. */
+export interface MapsView {
+  /** What a person calls it. */
+  readonly title: string;
+  /** Mappings that pass the filter, as listed. */
+  readonly entries: readonly MapsEntry[];
+  /** How many do not. */
+  readonly hidden: number;
+  readonly totals: string;
+  readonly groupBy: GroupBy;
+  readonly groups: readonly Group[];
+  readonly context: EntryContext;
+}
+
+export interface MapsViewInput {
+  readonly title: string;
+  readonly entries: readonly MapsEntry[];
+  readonly sealing: SealReporting;
+  readonly filter: Filter | undefined;
+  readonly groupBy: GroupBy;
+}
+
+export function mapsView(input: MapsViewInput): MapsView {
+  const all = input.entries;
+  const entries = input.filter === undefined ? all : all.filter(input.filter);
+  return {
+    title: input.title,
+    entries,
+    hidden: all.length - entries.length,
+    totals: totalsWords(totalsOf(all)),
+    groupBy: input.groupBy,
+    groups: groupEntries(entries, input.groupBy),
+    // What is code or data does not depend on what a filter hides.
+    context: { kinds: kindContext(all), sealing: input.sealing },
+  };
+}
+
+/** For a person: what it is, the table, the totals. */
+export async function writeMapsTable(view: MapsView, out: Output): Promise<void> {
+  await out.line([styled('heading', view.title), `: ${view.totals}`]);
+  await out.line();
+  if (view.entries.length > 0) {
+    await out.lines(mapsTable(view.groups, view.context, out.columns));
+    await out.line();
+  }
+  await out.lines(totalsLines(view.entries, view.hidden, view.context));
+}
+
+/** The document of `maps --json`; `target` and `source` say what was read. */
+export async function writeMapsJson(
+  view: MapsView,
+  target: string,
+  source: Json,
+  problems: readonly ParseProblem[],
+  out: Output,
+): Promise<void> {
+  const { entries, context } = view;
+  const places = new Map(entries.map((entry, i) => [entry, i]));
+  const groups = mapped(view.groups, (group) => groupJson(group, places, context.sealing));
+  await writeJsonDocument(out, [
+    ['target', target],
+    ['source', source],
+    ['vmas', new JsonList(mapped(entries, (entry) => entryJson(entry, context)))],
+    ...(view.groupBy === 'address' ? [] : [['groups', new JsonList(groups)] as const]),
+    ['totals', totalsJson(entries, context.sealing)],
+    ['problems', new JsonList(mapped(problems, problemJson))],
+  ]);
+}
+
+export async function writeMapsCsv(view: MapsView, out: Output): Promise<void> {
+  for (const line of csvLines(view.groups, view.context)) {
+    await out.raw(line);
+    if (out.closed) return;
+  }
+}

@@ -1,0 +1,113 @@
+import {
+  KERNEL_FEATURES,
+  KERNEL_VERSIONS,
+  parseRuleOverride,
+  RULE_TABLE,
+  type KernelVersion,
+  type RuleOverrides,
+} from '../mm/kernel_rules';
+import { sourceErrorLine } from '../node/source_error';
+import { loadSnapshot } from '../node/source_snapshots';
+import { loadTrace, type LoadedTrace } from '../node/sources';
+import type { ReplayOptions, SnapshotInput } from '../replay/replay_types';
+import { placeSnapshots } from '../replay/snapshot_splice';
+import { oneOf, reportProblems, type CliContext } from './command';
+import { readable, UsageError } from './failure';
+
+/** Options of every command that replays, for node:util parseArgs. */
+export const REPLAY_OPTIONS = {
+  kernel: { type: 'string' },
+  without: { type: 'string', multiple: true },
+  rule: { type: 'string', multiple: true },
+} as const;
+
+export const REPLAY_OPTIONS_HELP = `  --kernel VERSION     rules of this kernel: ${KERNEL_VERSIONS.join(', ')} (default ${latestKernel()})
+  --without FEATURE,…  what the traced kernel lacked: ${KERNEL_FEATURES.join(', ')}
+  --rule NAME=VALUE    one rule otherwise than that kernel has it (they backport)`;
+
+/** Values of {@link REPLAY_OPTIONS}. */
+export interface ReplayChoices {
+  readonly kernel?: string | undefined;
+  readonly without?: readonly string[] | undefined;
+  readonly rule?: readonly string[] | undefined;
+}
+
+/** The rules that were asked for; what does not exist is a usage error that names what does. */
+export function rulesOf(choices: ReplayChoices): ReplayOptions {
+  const kernel = oneOf(choices.kernel ?? latestKernel(), KERNEL_VERSIONS, '--kernel');
+  const without = (choices.without ?? [])
+    .flatMap((list) => list.split(','))
+    .filter((feature) => feature !== '');
+  for (const feature of without) oneOf(feature, KERNEL_FEATURES, '--without');
+  let rules: RuleOverrides = {};
+  for (const text of choices.rule ?? []) rules = { ...rules, ...ruleOf(text) };
+  return { kernel, without, rules };
+}
+
+function latestKernel(): KernelVersion {
+  return KERNEL_VERSIONS[KERNEL_VERSIONS.length - 1] ?? KERNEL_VERSIONS[0];
+}
+
+function ruleOf(text: string): RuleOverrides {
+  const rule = parseRuleOverride(text);
+  if (rule !== undefined) return rule;
+  const name = text.split('=', 1)[0] ?? '';
+  const row = Object.entries(RULE_TABLE).find(([known]) => known === name)?.[1];
+  if (row === undefined) {
+    throw new UsageError(`--rule: there is no rule '${name}'. Rules: ${Object.keys(RULE_TABLE).join(', ')}`);
+  }
+  throw new UsageError(`--rule ${name} takes ${row.domain.map(String).join(', ')}`);
+}
+
+/** A trace with everything that its replay needs. */
+export interface ReplayInput {
+  readonly loaded: LoadedTrace;
+  readonly options: ReplayOptions;
+  /** Labels of snapshots that are there, and for which the trace shows no place. */
+  readonly unplaced: readonly string[];
+}
+
+export interface SnapshotChoices {
+  /** Use the snapshots beside the trace. */
+  readonly find: boolean;
+  /** `FILE@LINE[:PID]` */
+  readonly explicit: readonly string[];
+}
+
+/** Reads the trace and its snapshots, and says on standard error what is wrong with them. */
+export async function loadReplayInput(
+  file: string,
+  rules: ReplayOptions,
+  snapshots: SnapshotChoices,
+  context: CliContext,
+): Promise<ReplayInput> {
+  const explicit: SnapshotInput[] = [];
+  for (const text of snapshots.explicit) explicit.push(await explicitSnapshot(text, context));
+  const loaded = readable(await loadTrace(file, { snapshots: snapshots.find, stdin: context.stdin }));
+  await reportProblems(context, file, loaded.problems);
+  for (const lack of loaded.trace.lacks) await context.stderr.line(`vmalens: ${file}: ${lack.text}`);
+  for (const error of loaded.snapshotErrors) await context.stderr.line(`vmalens: ${sourceErrorLine(error)}`);
+  for (const snapshot of loaded.snapshots) await reportProblems(context, snapshot.path, snapshot.problems);
+  const placed = placeSnapshots(loaded.trace.events, loaded.snapshots);
+  await reportProblems(context, file, placed.problems);
+  const known = new Set(placed.snapshots.map((snapshot) => snapshot.label));
+  return {
+    loaded,
+    options: { ...rules, snapshots: [...placed.snapshots, ...explicit] },
+    unplaced: loaded.snapshots.map((snapshot) => snapshot.label).filter((label) => !known.has(label)),
+  };
+}
+
+/** `FILE@LINE[:PID]`; the pid may also stand in the file's name. */
+async function explicitSnapshot(text: string, context: CliContext): Promise<SnapshotInput> {
+  const match = /^(.+)@([0-9]{1,15})(?::([0-9]{1,15}))?$/s.exec(text);
+  const [, path, line, pid] = match ?? [];
+  if (path === undefined || line === undefined)
+    throw new UsageError(`--snapshot takes FILE@LINE[:PID], not '${text}'`);
+  const snapshot = readable(await loadSnapshot(path));
+  await reportProblems(context, path, snapshot.problems);
+  const process = pid === undefined ? snapshot.pid : Number(pid);
+  if (process === undefined)
+    throw new UsageError(`--snapshot ${text}: whose map is it? FILE@LINE:PID says it`);
+  return { label: snapshot.label, pid: process, line: Number(line), entries: snapshot.entries };
+}

@@ -1,0 +1,148 @@
+import { hexOfVpn } from '../mm/addr';
+import type { ForkSharing, ProcessLife, Replay, ReplayStep, SnapshotCheck } from '../replay/replay_types';
+import { textOfBytes } from '../base/bytes';
+import type { Json } from './exact_json';
+import { JsonList, mapped, type Member } from './json_document';
+import { problemJson } from './maps_json';
+import { nameJson } from './names_report';
+import { namesMoment } from './names_moment';
+import type { ReplayInput } from './replay_input';
+
+/** The document of `replay --json`. */
+export function summaryMembers(input: ReplayInput, replay: Replay): readonly Member[] {
+  const { loaded, options } = input;
+  const moment = namesMoment(replay);
+  const steps = replay.steps;
+  const pids = new Map(replay.lives.map((life) => [life.id, life.pid]));
+  return [
+    ['target', loaded.path],
+    ['format', loaded.trace.format],
+    ['kernel', replay.kernel],
+    ['without', options.without ?? []],
+    ['lines', loaded.trace.lineCount],
+    ['events', loaded.trace.events.length],
+    ['steps', steps.length],
+    ['processes', new JsonList(mapped(replay.lives, lifeJson))],
+    ['forks', new JsonList(mapped(replay.forks, (fork) => forkJson(fork, steps, pids)))],
+    ['namesAt', { line: moment.line, why: moment.why }],
+    ['names', new JsonList(mapped(replay.at(moment.index).names(), nameJson))],
+    ['seals', new JsonList(mapped(steps.filter(isSeal), stepJson))],
+    ['denied', new JsonList(mapped(steps.filter(isDenied), stepJson))],
+    ['mismatches', new JsonList(mapped(steps.filter(isMismatch), stepJson))],
+    ['cost', costJson(replay)],
+    ['snapshots', new JsonList(mapped(replay.checks, checkJson))],
+    ['unplacedSnapshots', input.unplaced],
+    ['lacks', loaded.trace.lacks.map(({ code, text }) => ({ code, text }))],
+    ['problems', new JsonList(mapped(loaded.problems, problemJson))],
+  ];
+}
+
+export function isSeal(step: ReplayStep): boolean {
+  return step.kind === 'seal' && step.recorded === '0';
+}
+
+export function isDenied(step: ReplayStep): boolean {
+  return step.denied !== undefined;
+}
+
+export function isMismatch(step: ReplayStep): boolean {
+  return step.mismatch !== undefined;
+}
+
+function lifeJson(life: ProcessLife): Json {
+  return {
+    id: life.id,
+    pid: life.pid,
+    command: life.command,
+    parent: life.parentId ?? null,
+    children: life.childIds,
+    threads: life.threads,
+    startLine: life.startLine,
+    endLine: life.endLine ?? null,
+  };
+}
+
+function forkJson(fork: ForkSharing, steps: readonly ReplayStep[], pids: ReadonlyMap<string, number>): Json {
+  const step = steps[fork.step];
+  return {
+    line: step?.line ?? null,
+    call: step?.call ?? null,
+    parent: { id: fork.parentId, pid: pids.get(fork.parentId) ?? null },
+    child: { id: fork.childId, pid: pids.get(fork.childId) ?? null },
+    shared: fork.shared.map(({ object, childRefs, refs }) => ({
+      id: object.id,
+      text: object.text,
+      childRefs,
+      refs,
+    })),
+    cost: { ...fork.cost },
+  };
+}
+
+function stepJson(step: ReplayStep): Json {
+  return {
+    line: step.line,
+    pid: step.pid,
+    process: step.lifeId,
+    call: step.call,
+    title: step.title,
+    recorded: step.recorded,
+    predicted: step.predicted,
+    denied: step.denied === undefined ? null : deniedJson(step.denied),
+    mismatch: step.mismatch === undefined ? null : { code: step.mismatch.code, text: step.mismatch.text },
+  };
+}
+
+function deniedJson(denied: NonNullable<ReplayStep['denied']>): Json {
+  const { vma } = denied;
+  return {
+    errno: denied.errno,
+    reason: denied.reason,
+    vma: vma === undefined ? null : { start: hexOfVpn(vma.start), end: hexOfVpn(vma.end), name: vma.name },
+    sealedAtLine: denied.sealedAtLine ?? null,
+  };
+}
+
+/** What each policy would have cost over the whole trace. */
+function costJson(replay: Replay): Json {
+  const total = nameCost(replay);
+  return {
+    names: {
+      refcount: { references: total.references },
+      copy: { copies: total.copies, bytes: total.copyBytes },
+    },
+    sealChecks: {
+      prePass: { vmasVisited: replay.sealCost.prePassVisits },
+      inLoop: { vmasVisited: replay.sealCost.inLoopVisits },
+    },
+  };
+}
+
+/** Cost of naming over all forks. */
+export function nameCost(replay: Replay): ForkSharing['cost'] {
+  let references = 0;
+  let copies = 0;
+  let copyBytes = 0;
+  for (const { cost } of replay.forks) {
+    references += cost.references;
+    copies += cost.copies;
+    copyBytes += cost.copyBytes;
+  }
+  return { references, copies, copyBytes };
+}
+
+export function checkJson(check: SnapshotCheck): Json {
+  const first = check.firstDifference;
+  return {
+    label: check.label,
+    pid: check.pid,
+    line: check.line,
+    outcome: check.outcome,
+    vmas: check.vmaCount,
+    differences: check.differences,
+    firstDifference:
+      first === undefined
+        ? null
+        : { what: first.what, replayed: textOfBytes(first.replayed), snapshot: textOfBytes(first.snapshot) },
+  };
+}

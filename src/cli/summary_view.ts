@@ -1,0 +1,261 @@
+import { textOfBytes } from '../base/bytes';
+import { rangeText } from '../present/entry_text';
+import { counted, formatBytes, formatCount } from '../present/units';
+import type { ForkSharing, ProcessLife, Replay, ReplayStep, SnapshotCheck } from '../replay/replay_types';
+import { forkTree } from './fork_tree';
+import { namesMoment } from './names_moment';
+import { nameText, namesTable } from './names_report';
+import type { ReplayInput } from './replay_input';
+import { isDenied, isMismatch, isSeal, nameCost } from './summary_json';
+import { styled, wrapText, type Line } from './styled';
+import { tableLines, type Column } from './table';
+
+/** Rows of a section that a person is shown; --json has all. */
+const MOST_ROWS = 40;
+/** Names of one fork. */
+const MOST_SHARED = 12;
+
+/** The summary of a replay, section by section. */
+export function summaryLines(input: ReplayInput, replay: Replay, width: number | undefined): Line[] {
+  const moment = namesMoment(replay);
+  const instant = replay.at(moment.index);
+  const namesTitle = `Name objects ${moment.why}${moment.line > 0 ? ` (line ${moment.line})` : ''}`;
+  return [
+    ...headLines(input, replay),
+    ...section('Processes', processLines(replay, width)),
+    ...section('What each fork shares', forkLines(replay, width)),
+    ...section(
+      namesTitle,
+      capped(indent(namesTable(instant, width === undefined ? undefined : width - 2)), 1),
+    ),
+    ...section('Seals', stepTable(replay.steps.filter(isSeal), width)),
+    ...section('Denied calls', deniedLines(replay, width)),
+    ...section('Prediction against record', mismatchLines(replay, width)),
+    ...section('Cost', costLines(replay)),
+    ...section('Snapshots', [...checkLines(replay.checks, width), ...unplacedLines(input.unplaced)]),
+  ];
+}
+
+function headLines({ loaded, options }: ReplayInput, replay: Replay): Line[] {
+  const without =
+    (options.without ?? []).length === 0 ? '' : ` without ${(options.without ?? []).join(', ')}`;
+  return [
+    [
+      styled('heading', loaded.path),
+      `: ${counted(loaded.trace.lineCount, 'line')}, ${counted(replay.steps.length, 'step')}, ` +
+        `${counted(replay.lives.length, 'process', 'processes')}; rules of Linux ${replay.kernel}${without}`,
+    ],
+  ];
+}
+
+function section(title: string, lines: readonly Line[]): Line[] {
+  const body = lines.length === 0 ? [styled('dim', '  none')] : lines;
+  return ['', styled('heading', title), ...body];
+}
+
+/** At most so many rows after `head` rows that always stay, then how many are left out. */
+function capped(lines: readonly Line[], head = 0): Line[] {
+  const more = lines.length - head - MOST_ROWS;
+  if (more <= 0) return [...lines];
+  return [
+    ...lines.slice(0, head + MOST_ROWS),
+    styled('dim', `  … and ${formatCount(more)} more (--json has all)`),
+  ];
+}
+
+export function indent(lines: readonly Line[], by = '  '): Line[] {
+  return lines.map((line): Line => [by, ...(typeof line === 'string' || 'text' in line ? [line] : line)]);
+}
+
+function processLines(replay: Replay, width: number | undefined): Line[] {
+  const columns: readonly Column[] = [
+    { title: '', align: 'left' },
+    { title: '', align: 'left' },
+    { title: '', align: 'left', keep: 'start' },
+  ];
+  const rows = forkTree(replay.lives)
+    .slice(0, MOST_ROWS)
+    .map(({ life, branch }): Line[] => [
+      [`  ${branch}`, styled('strong', String(life.pid)), ` ${life.command}`],
+      styled('dim', lifeSpan(life)),
+      styled('dim', life.threads.length === 0 ? '' : counted(life.threads.length, 'thread') + ' besides'),
+    ]);
+  const more = replay.lives.length - rows.length;
+  const rest: Line[] = more > 0 ? [styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : [];
+  return [...tableLines(columns, rows, width), ...rest];
+}
+
+function lifeSpan(life: ProcessLife): string {
+  const from = life.startLine <= 1 ? 'from the start' : `from line ${life.startLine}`;
+  return life.endLine === undefined ? `${from}, lives at the end` : `${from} to line ${life.endLine}`;
+}
+
+function forkLines(replay: Replay, width: number | undefined): Line[] {
+  const pids = new Map(replay.lives.map((life) => [life.id, life.pid]));
+  const shown = replay.forks.slice(0, MOST_ROWS);
+  const lines = shown.flatMap((fork) => forkSection(fork, replay.steps[fork.step], pids, width));
+  const more = replay.forks.length - shown.length;
+  return more > 0
+    ? [...lines, styled('dim', `  … and ${counted(more, 'more fork')} (--json has all)`)]
+    : lines;
+}
+
+function forkSection(
+  fork: ForkSharing,
+  step: ReplayStep | undefined,
+  pids: ReadonlyMap<string, number>,
+  width: number | undefined,
+): Line[] {
+  const child = fork.shared.reduce((sum, each) => sum + each.childRefs, 0);
+  const what =
+    fork.shared.length === 0
+      ? 'shares no name'
+      : `shares ${counted(fork.shared.length, 'name object')}, held by ${counted(child, 'mapping')} of the child`;
+  const head: Line = [
+    `  line ${step?.line ?? '?'}  `,
+    styled('strong', `${pids.get(fork.parentId) ?? '?'} → ${pids.get(fork.childId) ?? '?'}`),
+    `  ${what}`,
+  ];
+  const rows = fork.shared
+    .slice(0, MOST_SHARED)
+    .map((shared): Line[] => [
+      styled('dim', `#${shared.object.id}`),
+      styled('name', nameText(shared)),
+      `${formatCount(shared.childRefs)} of ${formatCount(shared.refs)}`,
+    ]);
+  const columns: readonly Column[] = [
+    { title: '', align: 'right' },
+    { title: '', align: 'left', keep: 'start' },
+    { title: '', align: 'right' },
+  ];
+  const more = fork.shared.length - rows.length;
+  return [
+    head,
+    ...indent(tableLines(columns, rows, width === undefined ? undefined : width - 4), '    '),
+    ...(more > 0 ? [styled('dim', `    … and ${counted(more, 'more object')}`)] : []),
+  ];
+}
+
+/** A line a call: where, who, what. */
+function stepTable(steps: readonly ReplayStep[], width: number | undefined): Line[] {
+  const columns: readonly Column[] = [
+    { title: '', align: 'left' },
+    { title: '', align: 'left' },
+    { title: '', align: 'left', keep: 'start' },
+  ];
+  const rows = steps
+    .slice(0, MOST_ROWS)
+    .map((step): Line[] => [`  line ${step.line}`, `pid ${step.pid}`, step.title]);
+  const more = steps.length - rows.length;
+  return [
+    ...tableLines(columns, rows, width),
+    ...(more > 0 ? [styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : []),
+  ];
+}
+
+function deniedLines(replay: Replay, width: number | undefined): Line[] {
+  const denied = replay.steps.filter(isDenied);
+  const shown = denied.slice(0, MOST_ROWS).flatMap((step) => deniedSection(step, width));
+  const more = denied.length - MOST_ROWS;
+  return more > 0 ? [...shown, styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : shown;
+}
+
+function deniedSection(step: ReplayStep, width: number | undefined): Line[] {
+  const denied = step.denied;
+  if (denied === undefined) return [];
+  const { vma } = denied;
+  const sealed = denied.sealedAtLine === undefined ? '' : `, sealed at line ${denied.sealedAtLine}`;
+  const refuser: Line[] =
+    vma === undefined
+      ? []
+      : [['    by ', rangeText(vma), ' ', styled('name', vma.name === '' ? '(no name)' : vma.name), sealed]];
+  return [
+    [`  line ${step.line}  pid ${step.pid}  `, step.title, ' ', styled('bad', denied.errno)],
+    ...refuser,
+    ...wrapText(denied.reason, (width ?? 100) - 4).map((line): Line => styled('dim', `    ${line}`)),
+  ];
+}
+
+function mismatchLines(replay: Replay, width: number | undefined): Line[] {
+  const mismatches = replay.steps.filter(isMismatch);
+  if (mismatches.length === 0) return [styled('good', '  every result is as predicted')];
+  const shown = mismatches
+    .slice(0, MOST_ROWS)
+    .flatMap((step): Line[] => [
+      [`  line ${step.line}  pid ${step.pid}  `, step.title],
+      [
+        '    recorded ',
+        styled('strong', step.recorded),
+        ', predicted ',
+        styled('warn', step.predicted),
+        `: ${step.mismatch?.code ?? ''}`,
+      ],
+      ...wrapText(step.mismatch?.text ?? '', (width ?? 100) - 4).map((line): Line =>
+        styled('dim', `    ${line}`),
+      ),
+    ]);
+  const more = mismatches.length - MOST_ROWS;
+  return more > 0 ? [...shown, styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : shown;
+}
+
+/** What each policy would have cost over the whole trace. */
+export function costLines(replay: Replay): Line[] {
+  const { references, copies, copyBytes } = nameCost(replay);
+  const { prePassVisits, inLoopVisits } = replay.sealCost;
+  return [
+    [
+      '  names at fork  ',
+      `shared: ${counted(references, 'reference')} taken; `,
+      `copied: ${counted(copies, 'allocation')}, ${formatBytes(copyBytes)}`,
+    ],
+    [
+      '  seal checks    ',
+      `before the call: ${counted(prePassVisits, 'VMA')} visited; `,
+      `as it goes: ${formatCount(inLoopVisits)}`,
+    ],
+  ];
+}
+
+export function checkLines(checks: readonly SnapshotCheck[], width: number | undefined): Line[] {
+  const columns: readonly Column[] = [
+    { title: '', align: 'left' },
+    { title: '', align: 'left' },
+    { title: '', align: 'left' },
+    { title: '', align: 'left', keep: 'start' },
+  ];
+  const rows = checks.map((check): Line[] => [
+    `  ${check.label}`,
+    styled('dim', `line ${check.line}`),
+    outcomeLine(check),
+    check.outcome === 'seed'
+      ? styled('dim', `${counted(check.vmaCount, 'mapping')} taken over`)
+      : styled('dim', counted(check.vmaCount, 'mapping')),
+  ]);
+  const table = tableLines(columns, rows, width);
+  return table.flatMap((line, i): Line[] => {
+    const first = checks[i]?.firstDifference;
+    return first === undefined ? [line] : [line, ...differenceLines(first)];
+  });
+}
+
+function outcomeLine(check: SnapshotCheck): Line {
+  if (check.outcome === 'seed') return 'begins';
+  if (check.outcome === 'equal') return styled('good', 'equal');
+  return styled('bad', `differs in ${formatCount(check.differences)}`);
+}
+
+function differenceLines(first: NonNullable<SnapshotCheck['firstDifference']>): Line[] {
+  const side = (text: string): string => (text === '' ? '(nothing mapped)' : textOfBytes(text).trimEnd());
+  return [
+    styled('dim', `      first: ${first.what}`),
+    ['      replayed  ', styled('strong', side(first.replayed))],
+    ['      snapshot  ', styled('strong', side(first.snapshot))],
+  ];
+}
+
+function unplacedLines(labels: readonly string[]): Line[] {
+  return labels.map((label): Line => [
+    `  ${label}  `,
+    styled('warn', 'not compared: the trace does not show when it was read'),
+  ]);
+}
