@@ -69,7 +69,10 @@ export const RULE_TABLE = {
   mremapArgumentsFirst: flag('000011', 'check_mremap_params (6.17): new address, overlap and rounded lengths before the VMA lookup'),
   mremapCountCheckAlways: flag('000001', '7.3 asks for map_count headroom in every mremap'),
   dontunmapSplitsSource: flag('100101', 'newer point releases split the source of MREMAP_DONTUNMAP and clear VM_LOCKED on that part only'),
-  removeNeedsWrite: flag('100000', 'MADV_REMOVE asked for VM_WRITE, later for VM_MAYWRITE (6.7)'),
+  dontunmapBesideSource: choice(
+    ['no-merge', 'joins-source', 'joins-source', 'skips-source', 'joins-source', 'skips-source'],
+    'a MREMAP_DONTUNMAP copy whose merge would take its own source in: merges, merges with the other neighbour only, or not at all',
+  ),
   populateStopsAtGap: flag('011111', 'MADV_POPULATE_* handles the whole range at once since 6.9 and stops at the first error'),
   shmemNames: flag('011111', 'shared anonymous memory and memfds can be named since 6.2'),
   heapLabelStrict: flag('011111', 'since 6.6 a VMA that only touches brk or start_brk is not [heap]'),

@@ -161,7 +161,10 @@ export function mergeExisting(
 }
 
 /** Where a new range comes from decides how old kernels looked for neighbours. */
-export type NewRangeFrom = 'mmap' | 'mremap';
+export type NewRangeFrom =
+  | { readonly by: 'mmap' }
+  /** `keep`: the source of MREMAP_DONTUNMAP, which stays and may have a say in the merge. */
+  | { readonly by: 'mremap'; readonly keep: Vma | null };
 
 /**
  * Places a new range that no VMA overlaps (vma_merge_new_range, before 6.12 the expansion in mmap_region and
@@ -176,11 +179,17 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
   if (special || !canMergeAfter(mm, prev, range)) prev = undefined;
   if (special || !canMergeBefore(mm, next, range)) next = undefined;
   if (prev !== undefined && next !== undefined) {
-    if (mm.rules.newMappingMergesFirstWith === 'next' && from === 'mmap') {
+    if (mm.rules.newMappingMergesFirstWith === 'next' && from.by === 'mmap') {
       // mmap_region asked prev whether it fits under the anon_vma that next brings along.
       if (!anonVmaFits(mm, next.anonVma, next.forkChild, prev)) prev = undefined;
     } else if (!neighboursFit(prev, next)) next = undefined;
     else if (vmaHasCloseHook(next)) next = undefined;
+  }
+  if (from.by === 'mremap' && from.keep !== null && (prev === from.keep || next === from.keep)) {
+    const rule = mm.rules.dontunmapBesideSource;
+    if (rule === 'no-merge') prev = next = undefined;
+    else if (rule === 'skips-source' && prev === from.keep) prev = undefined;
+    else if (rule === 'skips-source') next = undefined;
   }
   const sticky = union(range.flags, union(prev?.flags ?? range.flags, next?.flags ?? range.flags));
   if (prev !== undefined && next !== undefined) {

@@ -35,7 +35,6 @@ import {
   VM_SPECIAL,
   VM_UFFD_MINOR,
   VM_WIPEONFORK,
-  VM_WRITE,
   without,
   type VmFlags,
 } from '../vm_flags';
@@ -208,7 +207,7 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
     case madv.MADV_NOHUGEPAGE:
       return hugepageFlags(vma, advice);
     default:
-      return pagesOnly(mm, vma, advice);
+      return pagesOnly(vma, advice);
   }
 }
 
@@ -236,7 +235,7 @@ function hugepageFlags(vma: Vma, advice: number): Result<VmFlags, Refusal> {
 }
 
 /** Advice that touches pages and no flag. */
-function pagesOnly(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal> {
+function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
   const flags = vma.flags;
   switch (advice) {
     case madv.MADV_DONTNEED:
@@ -250,8 +249,7 @@ function pagesOnly(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal> {
     case madv.MADV_REMOVE: {
       if (hasAny(flags, VM_LOCKED)) return refuse('EINVAL', 'the memory is locked', vma);
       if (vma.file === null) return refuse('EINVAL', 'MADV_REMOVE needs a file', vma);
-      const needed = mm.rules.removeNeedsWrite ? unionOf(VM_SHARED, VM_WRITE) : unionOf(VM_SHARED, VM_MAYWRITE);
-      return hasAll(flags, needed) ? ok(flags) : refuse('EACCES', 'MADV_REMOVE needs a shared writable mapping', vma);
+      return hasAll(flags, unionOf(VM_SHARED, VM_MAYWRITE)) ? ok(flags) : refuse('EACCES', 'MADV_REMOVE needs a shared writable mapping', vma);
     }
     case madv.MADV_COLD:
     case madv.MADV_PAGEOUT:

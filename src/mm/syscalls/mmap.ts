@@ -223,7 +223,7 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
       start, end, flags: merged, pgoff, anonPgoff: start, file,
       name: null, uffd: null, policy: null, anonVma: 0, forkChild: false, inferred: false,
     },
-    'mmap',
+    { by: 'mmap' },
   );
   if (ksm) setVma(mm, index, { flags: union(vmaAt(mm, index).flags, VM_MERGEABLE) });
   const populates = (args.flags & (MAP_POPULATE | MAP_NONBLOCK)) === MAP_POPULATE;

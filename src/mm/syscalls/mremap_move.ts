@@ -29,7 +29,7 @@ export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
   if (remap.dontUnmap && mm.rules.dontunmapSplitsSource && hasAny(vma.flags, VM_LOCKED_MASK)) isolate(mm, from, end);
   const source = vmaAt(mm, mm.tree.find(from));
   const grows = remap.newPages > remap.oldPages;
-  const copied = copyVma(mm, source, from, to, remap.newPages);
+  const copied = copyVma(mm, source, remap, to);
   if (remap.dontUnmap) emptySource(mm, from, end, source, copied);
   else if (remap.oldPages > 0) {
     const gone = unmapRange(mm, from, end);
@@ -55,12 +55,13 @@ function isolate(mm: Mm, from: Vpn, end: Vpn): void {
  * Untouched anonymous memory is renumbered to its new place, so that it merges freely; memory with an anon_vma
  * keeps its offsets. Returns true if the copy joined the source.
  */
-function copyVma(mm: Mm, source: Vma, from: Vpn, to: Vpn, pages: number): boolean {
+function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
+  const from = remap.old;
   const renumber = vmaIsAnonymous(source) && source.anonVma === 0;
   const delta = from - source.start;
   const range: MergeRange = {
     start: to,
-    end: vpnAdd(to, pages),
+    end: vpnAdd(to, remap.newPages),
     flags: without(source.flags, VM_UFFD_FLAGS),
     pgoff: renumber ? to : pgoffAt(source, from),
     anonPgoff: source.anonVma === 0 ? to : source.anonPgoff + delta,
@@ -71,7 +72,7 @@ function copyVma(mm: Mm, source: Vma, from: Vpn, to: Vpn, pages: number): boolea
     anonVma: source.anonVma,
     forkChild: source.forkChild,
   };
-  const index = placeNew(mm, { ...range, inferred: source.inferred }, 'mremap');
+  const index = placeNew(mm, { ...range, inferred: source.inferred }, { by: 'mremap', keep: remap.dontUnmap ? source : null });
   if (source.special !== null) setVma(mm, index, { special: source.special });
   const copy = vmaAt(mm, index);
   return copy.start <= source.start && source.end <= copy.end;
@@ -96,7 +97,7 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
     ...vmaResized(vma, vpn(end), newEnd),
   };
   if (!growsPrevious(mm, extension)) return refuse('ENOMEM', 'the extension cannot join its mapping', vma);
-  placeNew(mm, { ...extension, inferred: vma.inferred }, 'mremap');
+  placeNew(mm, { ...extension, inferred: vma.inferred }, { by: 'mremap', keep: null });
   return ok(undefined);
 }
 
