@@ -15,7 +15,7 @@ export const NODE_MAJOR = 24;
 /** The npm package with a Node for this machine and its headers. */
 export const NODE_PACKAGE = `node-linux-${process.arch === 'arm64' ? 'arm64' : 'x64'}`;
 
-/** Modules of the workbench that are compiled on this machine; all are loaded by the server or its hosts. */
+/** Modules of the workbench that are compiled on this machine. */
 export const NATIVE_MODULES = [
   '@parcel/watcher',
   '@vscode/deviceid',
@@ -23,9 +23,11 @@ export const NATIVE_MODULES = [
   '@vscode/native-watchdog',
   '@vscode/spdlog',
   '@vscode/sqlite3',
-  'kerberos',
   'node-pty',
 ];
+
+/** Compiled if its headers are here. The workbench loads it only for a proxy that asks for Kerberos. */
+export const KERBEROS_MODULE = 'kerberos';
 
 const STAMP = 'installed.json';
 

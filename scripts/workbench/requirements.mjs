@@ -37,11 +37,11 @@ export function findChromium() {
   return names.map(findProgram).find((path) => path !== undefined);
 }
 
-/** @param {string} header such as `gssapi/gssapi.h` */
-function compilesWith(header) {
+/** Whether the headers for the Kerberos module are installed (Debian: libkrb5-dev). */
+export function hasKerberosHeaders() {
   const compiler = findProgram('g++');
   if (compiler === undefined) return false;
-  const result = spawnSync(compiler, ['-E', '-x', 'c++', '-'], { input: `#include <${header}>\n` });
+  const result = spawnSync(compiler, ['-E', '-x', 'c++', '-'], { input: '#include <gssapi/gssapi.h>\n' });
   return result.status === 0;
 }
 
@@ -50,17 +50,6 @@ export const TO_COMPILE = [
   { what: 'python3', debian: 'python3', present: () => findProgram('python3') !== undefined },
   { what: 'make', debian: 'make', present: () => findProgram('make') !== undefined },
   { what: 'g++', debian: 'g++', present: () => findProgram('g++') !== undefined },
-  { what: 'pkg-config', debian: 'pkg-config', present: () => findProgram('pkg-config') !== undefined },
-  {
-    what: 'the Kerberos headers',
-    debian: 'libkrb5-dev',
-    present: () => compilesWith('gssapi/gssapi.h'),
-  },
-  {
-    what: 'the libsecret headers',
-    debian: 'libsecret-1-dev',
-    present: () => spawnSync('pkg-config', ['--exists', 'libsecret-1']).status === 0,
-  },
 ];
 
 /** @type {readonly Requirement[]} */
