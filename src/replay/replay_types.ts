@@ -20,8 +20,10 @@ export interface SnapshotInput {
   /** What a person calls it: normally the file name. */
   readonly label: string;
   readonly pid: number;
-  /** It shows the state after everything up to and including this line. */
+  /** It shows the state after everything up to and including this line… */
   readonly line: number;
+  /** …or up to a later one until this, where it was read bit by bit while the process went on. */
+  readonly untilLine?: number;
   readonly entries: readonly MapsEntry[];
 }
 
@@ -99,6 +101,8 @@ export interface SnapshotCheck {
   /** First difference: both sides as maps lines, '' where a side has no VMA there. */
   readonly firstDifference?: { readonly replayed: string; readonly snapshot: string; readonly what: string };
   readonly differences: number;
+  /** VMAs of which the snapshot told what the trace could not: that their pages had been written to, or stack growth. */
+  readonly settled: number;
 }
 
 export interface NameHolder {

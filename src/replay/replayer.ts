@@ -1,3 +1,4 @@
+import type { Mm } from '../mm/mm';
 import { validateMm } from '../mm/validate_mm';
 import type { SyscallEvent, Trace, TraceEvent } from '../trace/event';
 import { applyCall } from './apply_call';
@@ -11,7 +12,7 @@ import { ReplayResult } from './replay_result';
 import type { ForkSharing, Replay, ReplayOptions, ReplayStep, SnapshotCheck, SnapshotInput } from './replay_types';
 import { cloneTitle, execTitle, exitTitle, snapshotTitle, titleOf } from './step_title';
 import { Timeline } from './timeline';
-import { checkSnapshot } from './verify';
+import { checkEqual, seedFrom, takeOverDiffering } from './verify';
 import { World, type Life } from './world';
 import { CLONE_THREAD, CLONE_VM } from '../trace/event';
 
@@ -40,6 +41,8 @@ export class Replayer {
   private readonly livesSeen = new Map<string, number | null>();
   private position = 0;
   private nextSnapshot = 0;
+  /** Snapshots whose reading has begun. */
+  private openSnapshots: { readonly snapshot: SnapshotInput; readonly life: Life }[] = [];
 
   constructor(
     private readonly trace: Trace,
@@ -148,8 +151,7 @@ export class Replayer {
    * Threads of one process: a line says when strace saw the end of a call, not when the kernel acted. A fresh mapping
    * where something is mapped means that another thread's call, still open here, had taken that away.
    */
-  private releaseFirst(mm: Life['mm'], event: SyscallEvent): void {
-    if (mm === null) return;
+  private releaseFirst(mm: Mm, event: SyscallEvent): void {
     for (const pending of this.releases.inTheWay(mm, event)) {
       if (this.done.has(pending)) continue;
       const life = this.world.lifeOf(pending.pid);
@@ -205,20 +207,41 @@ export class Replayer {
 
   /** Snapshots that lie before `line`. */
   private takeSnapshots(line: number): void {
+    this.retrySnapshots(line);
     for (; ; this.nextSnapshot++) {
       const snapshot = this.snapshots[this.nextSnapshot];
       if (snapshot === undefined || snapshot.line >= line) return;
       const life = this.world.lifeOf(snapshot.pid) ?? this.world.discover(snapshot.pid, snapshot.line);
       if (life.mm === null) continue;
-      this.world.touch(life.mm);
-      const check = checkSnapshot(life.mm, life.files, snapshot);
-      this.checks.push(check);
-      this.step(
-        life,
-        { line: snapshot.line, entryLine: snapshot.line, pid: snapshot.pid },
-        { kind: 'snapshot', call: 'snapshot', title: snapshotTitle(check), recorded: '?', predicted: '?' },
-      );
+      if (!life.mm.scalars.complete) this.snapshotStep(life, life.mm, seedFrom(life.mm, life.files, snapshot));
+      else this.openSnapshots.push({ snapshot, life });
+      this.retrySnapshots(line);
     }
+  }
+
+  /**
+   * A snapshot was read while the process may have gone on: it holds if it equals the state at any moment from the
+   * opening of the file to its closing.
+   */
+  private retrySnapshots(line: number): void {
+    this.openSnapshots = this.openSnapshots.filter(({ snapshot, life }) => {
+      if (life.mm === null) return false;
+      const equal = checkEqual(life.mm, snapshot);
+      const over = (snapshot.untilLine ?? snapshot.line) < line;
+      if (equal === undefined && !over) return true;
+      this.snapshotStep(life, life.mm, equal ?? takeOverDiffering(life.mm, life.files, snapshot));
+      return false;
+    });
+  }
+
+  private snapshotStep(life: Life, mm: Mm, check: SnapshotCheck): void {
+    this.world.touch(mm);
+    this.checks.push(check);
+    this.step(
+      life,
+      { line: check.line, entryLine: check.line, pid: check.pid },
+      { kind: 'snapshot', call: 'snapshot', title: snapshotTitle(check), recorded: '?', predicted: '?' },
+    );
   }
 
   private step(

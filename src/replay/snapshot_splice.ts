@@ -1,11 +1,8 @@
 import { textOfBytes } from '../base/bytes';
 import { bytesOfVpn, vpnOf } from '../mm/addr';
-import { anonVmaPrepare } from '../mm/fault';
 import type { Mm } from '../mm/mm';
 import type { Vma, VmFile } from '../mm/vma';
-import { setVma } from '../mm/vma_modify';
 import {
-  hasAny,
   unionOf,
   VM_ACCOUNT,
   VM_EXEC,
@@ -27,6 +24,7 @@ import type { FileTable } from './file_table';
 import { opsOf } from './file_table';
 import { flagsOfMnemonics } from './maps_view';
 import type { SnapshotInput } from './replay_types';
+import { settleFaults } from './snapshot_settle';
 
 /** Snapshots of maps or smaps: where they belong in a trace, and how one becomes the state of the simulation. */
 
@@ -53,8 +51,8 @@ export function placeSnapshots(
     const pid = Number(/^\d+-.*\.(\d+)\.s?maps$/.exec(file.label)?.[1]);
     if (Number.isNaN(pid)) continue;
     const nth = taken.get(pid) ?? 0;
-    const line = opens.get(pid)?.[nth];
-    if (line === undefined) {
+    const read = opens.get(pid)?.[nth];
+    if (read === undefined) {
       problems.push({
         line: 0,
         code: 'snapshot-without-place',
@@ -63,23 +61,32 @@ export function placeSnapshots(
       continue;
     }
     taken.set(pid, nth + 1);
-    snapshots.push({ label: file.label, pid, line, entries: file.entries });
+    snapshots.push({ label: file.label, pid, ...read, entries: file.entries });
   }
   return { snapshots: snapshots.sort((a, b) => a.line - b.line), problems };
 }
 
-/** Lines at which each pid opened its own maps or smaps. */
-function selfReads(events: readonly TraceEvent[]): ReadonlyMap<number, readonly number[]> {
-  const reads = new Map<number, number[]>();
+interface SelfRead {
+  readonly line: number;
+  readonly untilLine: number;
+}
+
+/** Where each pid read its own maps or smaps: from the open to the close of that descriptor. */
+function selfReads(events: readonly TraceEvent[]): ReadonlyMap<number, readonly SelfRead[]> {
+  const reads = new Map<number, { line: number; untilLine: number; fd: number }[]>();
   for (const event of events) {
-    if (event.kind !== 'syscall' || event.call.name !== 'openat' || event.result.kind !== 'value') continue;
-    const own = new RegExp(`^/proc/(self|thread-self|${event.pid})/s?maps$`);
-    if (!own.test(event.call.path)) continue;
-    const lines = reads.get(event.pid) ?? [];
-    lines.push(event.line);
-    reads.set(event.pid, lines);
+    if (event.kind !== 'syscall' || event.result.kind !== 'value') continue;
+    const { call, pid, line } = event;
+    if (call.name === 'close') {
+      const open = reads.get(pid)?.findLast((read) => read.fd === call.fd.fd && read.untilLine === read.line);
+      if (open !== undefined) open.untilLine = line;
+    }
+    if (call.name !== 'openat' || !new RegExp(`^/proc/(self|thread-self|${pid})/s?maps$`).test(call.path)) continue;
+    const own = reads.get(pid) ?? [];
+    own.push({ line, untilLine: line, fd: Number(event.result.value) });
+    reads.set(pid, own);
   }
-  return reads;
+  return new Map([...reads].map(([pid, own]) => [pid, own.map(({ line, untilLine }) => ({ line, untilLine }))]));
 }
 
 /**
@@ -215,28 +222,3 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
   };
 }
 
-/** smaps tells which private memory has pages of its own: that memory has been written to. */
-export function settleFaults(mm: Mm, entries: readonly MapsEntry[]): void {
-  for (const entry of entries) {
-    const anonymous = entry.smaps?.fields.get('Anonymous');
-    const swap = entry.smaps?.fields.get('Swap');
-    const written = [anonymous, swap].some((field) => field?.kind === 'number' && field.value > 0);
-    if (!written) continue;
-    const index = mm.tree.find(entry.start);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start !== entry.start || hasAny(vma.flags, VM_SHARED)) continue;
-    anonVmaPrepare(mm, index);
-  }
-}
-
-/** A VMA that grows down may have grown by page faults, which a trace does not show: that is taken over in silence. */
-export function settleStackGrowth(mm: Mm, entries: readonly MapsEntry[]): void {
-  for (const entry of entries) {
-    const index = mm.tree.find(entry.start);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.end !== entry.end || vma.start <= entry.start) continue;
-    if (!hasAny(vma.flags, VM_GROWSDOWN)) continue;
-    const grown = vma.start - entry.start;
-    setVma(mm, index, { start: entry.start, pgoff: vma.pgoff - grown, anonPgoff: vma.anonPgoff - grown });
-  }
-}

@@ -5,29 +5,45 @@ import { formatMapsLine } from '../procfs/format_maps';
 import { entriesOfVmas } from './maps_view';
 import type { FileTable } from './file_table';
 import type { SnapshotCheck, SnapshotInput } from './replay_types';
-import { seedMm, settleFaults, settleStackGrowth } from './snapshot_splice';
+import { settleCharges, settleFaults, settleStackGrowth } from './snapshot_settle';
+import { seedMm } from './snapshot_splice';
+
+/** Takes a snapshot over as the state of an address space of which the whole was not known. */
+export function seedFrom(mm: Mm, files: FileTable, snapshot: SnapshotInput): SnapshotCheck {
+  seedMm(mm, files, snapshot.entries);
+  return { ...checked(snapshot), outcome: 'seed' };
+}
+
+/** Holds a snapshot against the replay; undefined where they differ. Faults that the snapshot shows are learned. */
+export function checkEqual(mm: Mm, snapshot: SnapshotInput): SnapshotCheck | undefined {
+  const mark = mm.begin();
+  const settled = settleStackGrowth(mm, snapshot.entries) + settleCharges(mm, snapshot.entries);
+  if (compareEntries(replayedEntries(mm), snapshot.entries).length > 0) {
+    mm.rollback(mark);
+    return undefined;
+  }
+  settleFaults(mm, snapshot.entries);
+  return { ...checked(snapshot), outcome: 'equal', settled };
+}
 
 /**
- * Takes the first snapshot of an address space over, and holds later ones against it. After a difference the snapshot
- * is taken over, so that one error is not reported again with every later snapshot.
+ * Reports a snapshot that differs and takes it over: the kernel's text wins, and one error is not reported again with
+ * every later snapshot.
  */
-export function checkSnapshot(mm: Mm, files: FileTable, snapshot: SnapshotInput): SnapshotCheck {
-  const { label, pid, line, entries } = snapshot;
-  const base = { label, pid, line, vmaCount: entries.length, differences: 0 };
-  if (!mm.scalars.complete) {
-    seedMm(mm, files, entries);
-    return { ...base, outcome: 'seed' };
-  }
-  settleStackGrowth(mm, entries);
-  const replayed = entriesOfVmas(mm.tree.all(), mm.scalars, mm.rules);
-  const differences = compareEntries(replayed, entries);
+export function takeOverDiffering(mm: Mm, files: FileTable, snapshot: SnapshotInput): SnapshotCheck {
+  const differences = compareEntries(replayedEntries(mm), snapshot.entries);
   const [firstDifference] = differences;
-  if (firstDifference === undefined) {
-    settleFaults(mm, entries);
-    return { ...base, outcome: 'equal' };
-  }
-  seedMm(mm, files, entries);
-  return { ...base, outcome: 'differs', differences: differences.length, firstDifference };
+  seedMm(mm, files, snapshot.entries);
+  const check = { ...checked(snapshot), outcome: 'differs' as const, differences: differences.length };
+  return firstDifference === undefined ? check : { ...check, firstDifference };
+}
+
+function checked({ label, pid, line, entries }: SnapshotInput): Omit<SnapshotCheck, 'outcome'> {
+  return { label, pid, line, vmaCount: entries.length, differences: 0, settled: 0 };
+}
+
+function replayedEntries(mm: Mm): MapsEntry[] {
+  return entriesOfVmas(mm.tree.all(), mm.scalars, mm.rules);
 }
 
 type Difference = NonNullable<SnapshotCheck['firstDifference']>;
