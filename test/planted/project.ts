@@ -34,7 +34,7 @@ const CONFIGURATION = [
   '.prettierignore',
   'eslint.config.mjs',
   '.dependency-cruiser.cjs',
-  'knip.json',
+  'knip.jsonc',
   'vitest.config.ts',
 ];
 

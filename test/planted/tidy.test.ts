@@ -72,6 +72,8 @@ test('tidy: ids in package.json and in ids.ts are the same, and those used exist
         'view/title': [{ command: 'vmaLens.open', when: 'view == vmaLens.otherGoneView && isLinux' }],
       },
       keybindings: [{ command: 'workbench.action.findInFiles' }],
+      colors: [{ id: 'vmaLens.sealedForeground' }, { id: 'vmaLens.colourOnlyInManifest' }],
+      viewsContainers: { activitybar: [{ id: 'vmaLensOther' }] },
       configuration: { properties: { 'vmaLens.live': {}, 'vmaLens.settingOnlyInManifest': {} } },
     },
   };
@@ -80,6 +82,8 @@ test('tidy: ids in package.json and in ids.ts are the same, and those used exist
     views: { processes: 'vmaLens.processes', b: 'vmaLens.viewOnlyInIds' },
     settings: { live: 'vmaLens.live', b: 'vmaLens.settingOnlyInIds' },
     contextKeys: { replaying: 'vmaLens.replaying', b: 'vmaLens.keyOnlyInIds' },
+    colors: { sealed: 'vmaLens.sealedForeground', b: 'vmaLens.colourOnlyInIds' },
+    viewContainer: 'vmaLens',
   };
   expect(manifestProblems(manifest, ids)).toEqual([
     'command vmaLens.onlyInManifest is in package.json but not in ids.ts',
@@ -90,6 +94,10 @@ test('tidy: ids in package.json and in ids.ts are the same, and those used exist
     'setting vmaLens.settingOnlyInIds is in ids.ts but not in package.json',
     'context key vmaLens.keyOnlyInManifest is in package.json but not in ids.ts',
     'context key vmaLens.keyOnlyInIds is in ids.ts but not in package.json',
+    'colour vmaLens.colourOnlyInManifest is in package.json but not in ids.ts',
+    'colour vmaLens.colourOnlyInIds is in ids.ts but not in package.json',
+    'view container vmaLensOther is in package.json but not in ids.ts',
+    'view container vmaLens is in ids.ts but not in package.json',
     'command vmaLens.goneCommand is used in package.json but not contributed',
     'view vmaLens.otherGoneView is used in package.json but not contributed',
     'view vmaLens.goneView is used in package.json but not contributed',

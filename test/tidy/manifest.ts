@@ -15,6 +15,7 @@ export interface Manifest {
     >;
     readonly keybindings?: readonly { readonly command: string; readonly when?: string }[];
     readonly configuration?: { readonly properties: Readonly<Record<string, unknown>> };
+    readonly colors?: readonly { readonly id: string }[];
   };
 }
 
@@ -24,6 +25,8 @@ export interface Ids {
   readonly views: Readonly<Record<string, string>>;
   readonly settings: Readonly<Record<string, string>>;
   readonly contextKeys: Readonly<Record<string, string>>;
+  readonly colors: Readonly<Record<string, string>>;
+  readonly viewContainer: string;
 }
 
 /** Every id that VS Code knows us by exists in package.json and in ids.ts, and is used where it can be. */
@@ -31,6 +34,9 @@ export function manifestProblems(manifest: Manifest, ids: Ids): readonly string[
   const { contributes } = manifest;
   const commands = (contributes.commands ?? []).map(({ command }) => command);
   const views = Object.values(contributes.views ?? {}).flatMap((list) => list.map(({ id }) => id));
+  const containers = Object.values(contributes.viewsContainers ?? {}).flatMap((list) =>
+    list.map(({ id }) => id),
+  );
   const whens = whenClauses(manifest);
   const keys = new Set(whens.flatMap((when) => contextKeysOf(when)));
   const inWhens = (name: string): readonly string[] =>
@@ -46,6 +52,12 @@ export function manifestProblems(manifest: Manifest, ids: Ids): readonly string[
       Object.values(ids.settings),
     ),
     ...bothWays('context key', [...keys], Object.values(ids.contextKeys)),
+    ...bothWays(
+      'colour',
+      (contributes.colors ?? []).map(({ id }) => id),
+      Object.values(ids.colors),
+    ),
+    ...bothWays('view container', containers, [ids.viewContainer]),
     ...unknown('command', commandsNamed(manifest), commands),
     ...unknown(
       'view',
