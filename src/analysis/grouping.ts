@@ -4,6 +4,10 @@ import { KINDS, fileIdentity, kindContext, kindOf, ownerOf, type Kind } from './
 export const GROUPINGS = ['address', 'mapping', 'kind', 'name', 'perms'] as const;
 export type GroupBy = (typeof GROUPINGS)[number];
 
+export function isGroupBy(value: unknown): value is GroupBy {
+  return GROUPINGS.some((grouping) => grouping === value);
+}
+
 /** Mappings that belong together under one way of grouping. */
 export interface Group {
   /** Unique among the groups of one grouping and stable while the address space changes. */

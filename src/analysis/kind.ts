@@ -139,3 +139,12 @@ function pathKind(entry: MapsEntry): Kind | undefined {
   if (path.startsWith('/dev/') && !path.startsWith('/dev/hugepages/')) return 'device';
   return undefined;
 }
+
+/**
+ * Does ` (deleted)` mean that a file was deleted on disk? Memory that never had a name on disk (memfd, SysV
+ * segments, shared anonymous memory, anonymous huge pages) always carries the mark.
+ */
+export function isDeletedFile(entry: MapsEntry, kind: Kind): boolean {
+  if (!entry.deleted || entry.path === '/dev/zero') return false;
+  return kind !== 'memfd' && kind !== 'sysv' && kind !== 'hugetlb';
+}
