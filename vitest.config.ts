@@ -13,6 +13,7 @@ export default defineConfig({
       include: ['src/**/*.ts'],
       reporter: ['text', 'html'],
       reportsDirectory: 'coverage',
+      reportOnFailure: true,
     },
   },
 });
