@@ -41,6 +41,7 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
   }
   if (prediction === undefined) return result(undefined);
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
+  if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
   mm.rollback(mark);
   if (placed === undefined) return result(unexplained(prediction, recorded));
   return result(succeedAnyway(mm, event, placed, prediction, predict, recorded));
@@ -75,16 +76,27 @@ function succeedAnyway(
   return unexplained(prediction, recorded);
 }
 
+/** Is the address the kernel's choice, so that another one than predicted tells of something in the way? */
+function choosesPlace({ call }: Pick<SyscallEvent, 'call'>): boolean {
+  if (call.name === 'mmap') return (call.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) === 0;
+  return call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0;
+}
+
+function elsewhere(mm: Mm): Mismatch {
+  const text = 'the kernel chose another place than the free one that was asked for';
+  if (mm.scalars.complete) return { code: 'unexplained', text };
+  return { code: 'unseen-memory', text: `${text}: something that the trace does not show is mapped there` };
+}
+
 /**
  * The kernel never puts a mapping on top of another by itself: if the record does, something that the trace does not
  * show took the old one away first.
  */
 function clearOccupied(mm: Mm, { call }: SyscallEvent, placed: U64): Mismatch | undefined {
   let pages = 0;
-  if (call.name === 'mmap' && (call.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) === 0) pages = pageAlignUp(call.length);
-  if (call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0 && placed !== call.oldAddr) {
-    pages = pageAlignUp(call.newLength);
-  }
+  if (!choosesPlace({ call })) return undefined;
+  if (call.name === 'mmap') pages = pageAlignUp(call.length);
+  if (call.name === 'mremap' && placed !== call.oldAddr) pages = pageAlignUp(call.newLength);
   const start = vpnOf(placed);
   const end = vpnAdd(start, pages);
   if (pages === 0 || mm.firstIn(start, end) === undefined) return undefined;

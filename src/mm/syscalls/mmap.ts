@@ -92,7 +92,7 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!flags.ok) return flags;
   const start = place.value;
   if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
-  const at = start === 'anywhere' ? vpnOf(args.placedAt ?? 0) : start;
+  const at = start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
   const end = vpnAdd(at, pages);
 
   const unmapped = unmapRange(mm, at, end);
@@ -101,7 +101,11 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
     return refuse('EACCES', 'PR_SET_MDWE forbids memory that is writable and executable');
   }
   mapRange(mm, at, end, flags.value, args, anonymous);
-  return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(at));
+  return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
+}
+
+function isFixed({ flags }: MmapArgs): boolean {
+  return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) !== 0;
 }
 
 function reportUnmap(mm: Mm, refusal: Refusal): Prediction {

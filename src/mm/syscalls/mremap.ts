@@ -181,6 +181,7 @@ function remapAt(mm: Mm, remap: Remap): Prediction {
   const source = checkSource(remap, vma);
   if (!source.ok) return source;
   if (end === vma.end && roomBehind(mm, vma, remap)) {
+    if (remap.placedAt !== undefined && remap.placedAt !== remap.old) return movedInstead(mm, remap);
     const grown = expandInPlace(mm, remap);
     if (!grown.ok) return grown;
     if (hasAny(vma.flags, VM_LOCKED)) populate(mm, end, vpnAdd(remap.old, remap.newPages), 'mmap');
@@ -194,6 +195,12 @@ function remapAt(mm: Mm, remap: Remap): Prediction {
 function roomBehind(mm: Mm, vma: Vma, remap: Remap): boolean {
   const end = vpnAdd(remap.old, remap.newPages);
   return inTaskSize(vma.start, end - vma.start) && mm.firstIn(vma.end, end) === undefined;
+}
+
+/** The record says that it moved although we see room: it goes where it went; the prediction stays. */
+function movedInstead(mm: Mm, remap: Remap): Prediction {
+  const moved = moveSomewhere(mm, remap);
+  return moved.ok ? ok(bytesOfVpn(remap.old)) : moved;
 }
 
 /** A move to where the kernel likes: the record tells where. */
