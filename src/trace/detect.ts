@@ -98,7 +98,8 @@ function detectIn(head: string): Detection {
   let best: Detection | undefined;
   let bestShare = ENOUGH;
   for (const { format, line, advice } of FOREIGN) {
-    const share = lines.filter((text) => line.test(text.slice(0, LONGEST_LINE))).length / lines.length;
+    const share =
+      lines.filter((text) => line.test(text.slice(0, LONGEST_LINE))).length / Math.max(lines.length, 1);
     if (share < bestShare) continue;
     bestShare = share;
     best = { format, confidence: share >= SURE ? 'sure' : 'likely', advice };

@@ -58,7 +58,7 @@ export class ArgumentScanner {
           const after = endOfString(text, p, end);
           if (after < 0) {
             this.inString = true;
-            this.add(text, start, end, true);
+            this.addLast(text, start, end);
             return false;
           }
           p = after;
@@ -72,7 +72,7 @@ export class ArgumentScanner {
           continue;
         case COMMA:
           if (depth === 0) {
-            this.add(text, start, p, false);
+            this.add(text, start, p);
             start = p + 1;
           }
           break;
@@ -87,7 +87,8 @@ export class ArgumentScanner {
           if (depth > 0) {
             depth--;
           } else if (code === closer) {
-            this.add(text, start, p, true);
+            if (this.count > 0) this.add(text, start, p);
+            else this.addLast(text, start, p);
             this.close = p;
             return true;
           }
@@ -95,18 +96,20 @@ export class ArgumentScanner {
       }
       p++;
     }
-    this.add(text, start, end, true);
+    this.addLast(text, start, end);
     return false;
   }
 
-  /** The last argument is dropped if it is empty and the only one: `fork()` has none. */
-  private add(text: string, from: number, to: number, last: boolean): void {
+  private add(text: string, from: number, to: number): void {
     const start = skipBlanks(text, from, to);
-    const end = trimEnd(text, start, to);
-    if (last && start === end && this.count === 0) return;
     this.starts[this.count] = start;
-    this.ends[this.count] = end;
+    this.ends[this.count] = trimEnd(text, start, to);
     this.count++;
+  }
+
+  /** Nothing is no argument: `fork()` has none, and `wait4(-1, ` broke off after one. */
+  private addLast(text: string, from: number, to: number): void {
+    if (skipBlanks(text, from, to) < to) this.add(text, from, to);
   }
 
   private afterLess(text: string, at: number, end: number): number {

@@ -140,7 +140,7 @@ export class BodyReader {
 }
 
 /** Position of the parenthesis after a name at `start` (`mmap(`, `???(`), -1 if there is none. */
-export function endOfName(text: string, start: number, end: number): number {
+function endOfName(text: string, start: number, end: number): number {
   let p = start;
   while (p < end && text.charCodeAt(p) === QUESTION) p++;
   if (p === start) {

@@ -1,6 +1,4 @@
 /** Character codes that the strace grammar turns on, and the small steps over them. All ranges are half-open. */
-export const TAB = 0x09;
-export const LF = 0x0a;
 export const CR = 0x0d;
 export const ESC = 0x1b;
 export const BLANK = 0x20;
@@ -23,8 +21,7 @@ export const QUESTION = 0x3f;
 export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSE_BRACKET = 0x5d;
-export const UNDERSCORE = 0x5f;
-export const LOWER_A = 0x61;
+const UNDERSCORE = 0x5f;
 export const LOWER_X = 0x78;
 export const OPEN_BRACE = 0x7b;
 export const BAR = 0x7c;
@@ -34,7 +31,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-export function isLower(code: number): boolean {
+function isLower(code: number): boolean {
   return code >= 0x61 && code <= 0x7a;
 }
 

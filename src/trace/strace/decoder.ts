@@ -83,7 +83,7 @@ export class CallDecoder {
     const call = row(args);
     if (call === undefined || args.failed) {
       this.call = other(name, args.rawFrom(0));
-      if (complete && args.failed && MEMORY_CALLS.has(name)) {
+      if (complete && args.failed && MEMORY_CALLS.has(name) && !this.isFault()) {
         this.problems.add(
           'bad-argument',
           line,
@@ -101,6 +101,12 @@ export class CallDecoder {
     }
     if (isNumbered(name)) this.numberedCalls++;
     this.call = call;
+  }
+
+  /** strace prints a struct that it could not read either as a pointer; such a call did nothing. */
+  private isFault(): boolean {
+    const { result } = this.outcome;
+    return result.kind === 'errno' && result.errno === 'EFAULT';
   }
 
   private cutArgumentsAt(close: number): void {

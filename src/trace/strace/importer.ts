@@ -71,9 +71,11 @@ export class StraceImporter {
     };
   }
 
-  private readLine(text: string, start: number, end: number, first: number, last: number): Outcome {
+  private readLine(text: string, begin: number, end: number, first: number, last: number): Outcome {
     // A frame of -k.
-    if (text.startsWith(' > ', start)) return 'quiet';
+    if (text.startsWith(' > ', begin)) return 'quiet';
+    // What the terminal shows for Ctrl-C.
+    const start = text.startsWith('^C', begin) ? begin + 2 : begin;
     this.lead.read(text, start, end);
     const read = this.body.read(text, end, first, last);
     if (typeof read === 'object') {

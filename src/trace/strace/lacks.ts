@@ -69,6 +69,7 @@ function count(event: TraceEvent, tally: Tally): void {
   tally.seen.add(event.pid);
   if (event.kind !== 'syscall') return;
   const { call, result } = event;
+  if (event.entryPid !== undefined) tally.seen.add(event.entryPid);
   const worked = result.kind === 'value';
   tally.calls++;
   if (result.kind === 'errno') tally.failed++;
