@@ -6,33 +6,26 @@ export interface TreeRow {
   readonly branch: string;
 }
 
-/** Lives as a fork tree, parents before children, in order of birth. */
-export function forkTree(lives: readonly ProcessLife[]): TreeRow[] {
+/**
+ * Lives as a fork tree, parents before children, in order of birth. Row by row, since the drawing in front of a
+ * long chain of forks grows with every row.
+ */
+export function* forkTree(lives: readonly ProcessLife[]): Generator<TreeRow> {
   const byId = new Map(lives.map((life) => [life.id, life]));
-  const rows: TreeRow[] = [];
   // A stack of its own: a chain of forks can be longer than the call stack is deep.
   const pending: { life: ProcessLife; lead: string; branch: string }[] = lives
     .filter((life) => life.parentId === undefined || !byId.has(life.parentId))
     .map((life) => ({ life, lead: '', branch: '' }))
     .reverse();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    rows.push({ life: next.life, branch: next.branch });
+    yield { life: next.life, branch: next.branch };
     const children = next.life.childIds.map((id) => byId.get(id)).filter((life) => life !== undefined);
     const lead = next.lead;
-    children.forEach((life, i) => {
+    const below = children.map((life, i) => {
       const last = i === children.length - 1;
-      pending.push({
-        life,
-        branch: `${lead}${last ? '└─ ' : '├─ '}`,
-        lead: `${lead}${last ? '   ' : '│  '}`,
-      });
+      return { life, branch: `${lead}${last ? '└─ ' : '├─ '}`, lead: `${lead}${last ? '   ' : '│  '}` };
     });
-    // The stack gives back what was pushed last, so the children go on it in reverse.
-    pending.splice(
-      pending.length - children.length,
-      children.length,
-      ...pending.slice(pending.length - children.length).reverse(),
-    );
+    // The stack gives back what was pushed last.
+    pending.push(...below.reverse());
   }
-  return rows;
 }

@@ -12,21 +12,25 @@ import type { EntryContext } from './maps_json';
 import { fitText, styled, type Line, type Span } from './styled';
 import { tableLines, type Column } from './table';
 
-/** What a person reads: a table of mappings in groups. `width` is the terminal's, undefined elsewhere. */
+/**
+ * What a person reads: a table of mappings in groups, or of the groups alone. `width` is the terminal's,
+ * undefined elsewhere.
+ */
 export function mapsTable(
   groups: readonly Group[],
   context: EntryContext,
   width: number | undefined,
+  detail: 'mappings' | 'groups' = 'mappings',
 ): Line[] {
   const entries = groups.flatMap((group) => group.entries);
-  const measured = entries.some((entry) => entry.smaps !== null);
+  const measured = entries.some((entry) => (entry.smaps?.fields.size ?? 0) > 0);
   const swapped = entries.some((entry) => (kilobytes(entry, 'Swap') ?? 0) > 0);
   const rows: Line[][] = [];
   const layout = { measured, swapped, indent: groups.every((group) => group.by === 'address') ? '' : '  ' };
   const facts = { ...context, changed: new Set<MapsEntry>() };
   for (const group of groups) {
     if (group.by !== 'address') rows.push(groupRow(group, layout));
-    for (const entry of group.entries) {
+    for (const entry of detail === 'groups' ? [] : group.entries) {
       rows.push(entryRow(entry, mappingFacts(entry, facts), layout));
     }
   }

@@ -10,7 +10,7 @@ export interface NamesMoment {
 
 /**
  * At the end of most traces every process has ended and nothing is named any more, so a summary looks at the
- * end only if somebody is left; else right after the last fork, when most is shared; without forks before the
+ * end only if somebody is left; else right after the last fork that shares names; without forks before the
  * first process ends.
  */
 export function namesMoment(replay: Replay): NamesMoment {
@@ -18,8 +18,8 @@ export function namesMoment(replay: Replay): NamesMoment {
   const last = steps.length - 1;
   const moment = (index: number, why: string): NamesMoment => ({ index, line: steps[index]?.line ?? 0, why });
   if (last < 0 || replay.at(last).lives.length > 0) return moment(last, 'at the end');
-  const fork = replay.forks.at(-1);
-  if (fork !== undefined) return moment(fork.step, 'after the last fork');
+  const fork = replay.forks.findLast((each) => each.shared.length > 0);
+  if (fork !== undefined) return moment(fork.step, 'after the last fork that shares any');
   const end = steps.findIndex((step) => step.kind === 'exit');
   return end > 0 ? moment(end - 1, 'before the end') : moment(last, 'at the end');
 }

@@ -27,9 +27,8 @@ export function namesJson(instant: Instant): Json {
   return instant.names().map(nameJson);
 }
 
-/** The name objects of an instant for a person: number, text, count, holders by process, creator. */
-export function namesTable(instant: Instant, width: number | undefined): Line[] {
-  const names = instant.names();
+/** Name objects for a person: number, text, count, holders by process, creator. */
+export function namesTable(names: readonly NameObject[], width: number | undefined): Line[] {
   if (names.length === 0) return ['no named memory at this point'];
   return tableLines(
     [

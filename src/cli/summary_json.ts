@@ -7,6 +7,7 @@ import { problemJson } from './maps_json';
 import { nameJson } from './names_report';
 import { namesMoment } from './names_moment';
 import type { ReplayInput } from './replay_input';
+import { sealCalls, type SealCall } from './seal_list';
 
 /** The document of `replay --json`. */
 export function summaryMembers(input: ReplayInput, replay: Replay): readonly Member[] {
@@ -26,7 +27,7 @@ export function summaryMembers(input: ReplayInput, replay: Replay): readonly Mem
     ['forks', new JsonList(mapped(replay.forks, (fork) => forkJson(fork, steps, pids)))],
     ['namesAt', { line: moment.line, why: moment.why }],
     ['names', new JsonList(mapped(replay.at(moment.index).names(), nameJson))],
-    ['seals', new JsonList(mapped(steps.filter(isSeal), stepJson))],
+    ['seals', new JsonList(mapped(sealCalls(loaded.trace, replay), sealJson))],
     ['denied', new JsonList(mapped(steps.filter(isDenied), stepJson))],
     ['mismatches', new JsonList(mapped(steps.filter(isMismatch), stepJson))],
     ['cost', costJson(replay)],
@@ -35,10 +36,6 @@ export function summaryMembers(input: ReplayInput, replay: Replay): readonly Mem
     ['lacks', loaded.trace.lacks.map(({ code, text }) => ({ code, text }))],
     ['problems', new JsonList(mapped(loaded.problems, problemJson))],
   ];
-}
-
-export function isSeal(step: ReplayStep): boolean {
-  return step.kind === 'seal' && step.recorded === '0';
 }
 
 export function isDenied(step: ReplayStep): boolean {
@@ -91,6 +88,11 @@ function stepJson(step: ReplayStep): Json {
     denied: step.denied === undefined ? null : deniedJson(step.denied),
     mismatch: step.mismatch === undefined ? null : { code: step.mismatch.code, text: step.mismatch.text },
   };
+}
+
+function sealJson({ step, start, end }: SealCall): Json {
+  const { line, pid, lifeId } = step;
+  return { line, pid, process: lifeId, start: hexOfVpn(start), end: hexOfVpn(end) };
 }
 
 function deniedJson(denied: NonNullable<ReplayStep['denied']>): Json {

@@ -1,34 +1,39 @@
 import { textOfBytes } from '../base/bytes';
+import { bytesOfPages } from '../mm/addr';
 import { rangeText } from '../present/entry_text';
 import { counted, formatBytes, formatCount } from '../present/units';
-import type { ForkSharing, ProcessLife, Replay, ReplayStep, SnapshotCheck } from '../replay/replay_types';
+import type {
+  ForkSharing,
+  Instant,
+  ProcessLife,
+  Replay,
+  ReplayStep,
+  SnapshotCheck,
+} from '../replay/replay_types';
 import { forkTree } from './fork_tree';
 import { namesMoment } from './names_moment';
 import { nameText, namesTable } from './names_report';
 import type { ReplayInput } from './replay_input';
-import { isDenied, isMismatch, isSeal, nameCost } from './summary_json';
+import { sealCalls, sealedNames } from './seal_list';
+import { isDenied, isMismatch, nameCost } from './summary_json';
 import { styled, wrapText, type Line } from './styled';
 import { tableLines, type Column } from './table';
 
 /** Rows of a section that a person is shown; --json has all. */
 const MOST_ROWS = 40;
 /** Names of one fork. */
-const MOST_SHARED = 12;
+const MOST_SHARED = 8;
 
 /** The summary of a replay, section by section. */
 export function summaryLines(input: ReplayInput, replay: Replay, width: number | undefined): Line[] {
   const moment = namesMoment(replay);
-  const instant = replay.at(moment.index);
   const namesTitle = `Name objects ${moment.why}${moment.line > 0 ? ` (line ${moment.line})` : ''}`;
   return [
     ...headLines(input, replay),
     ...section('Processes', processLines(replay, width)),
     ...section('What each fork shares', forkLines(replay, width)),
-    ...section(
-      namesTitle,
-      capped(indent(namesTable(instant, width === undefined ? undefined : width - 2)), 1),
-    ),
-    ...section('Seals', stepTable(replay.steps.filter(isSeal), width)),
+    ...section(namesTitle, nameLines(replay.at(moment.index), width)),
+    ...section('Seals', sealLines(input, replay, width)),
     ...section('Denied calls', deniedLines(replay, width)),
     ...section('Prediction against record', mismatchLines(replay, width)),
     ...section('Cost', costLines(replay)),
@@ -53,14 +58,16 @@ function section(title: string, lines: readonly Line[]): Line[] {
   return ['', styled('heading', title), ...body];
 }
 
-/** At most so many rows after `head` rows that always stay, then how many are left out. */
-function capped(lines: readonly Line[], head = 0): Line[] {
-  const more = lines.length - head - MOST_ROWS;
-  if (more <= 0) return [...lines];
-  return [
-    ...lines.slice(0, head + MOST_ROWS),
-    styled('dim', `  … and ${formatCount(more)} more (--json has all)`),
-  ];
+/** What is left out, if anything is. */
+function moreLine(more: number): Line[] {
+  return more > 0 ? [styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : [];
+}
+
+function nameLines(instant: Instant, width: number | undefined): Line[] {
+  const names = instant.names();
+  if (names.length === 0) return [];
+  const table = namesTable(names.slice(0, MOST_ROWS), width === undefined ? undefined : width - 2);
+  return [...indent(table), ...moreLine(names.length - MOST_ROWS)];
 }
 
 export function indent(lines: readonly Line[], by = '  '): Line[] {
@@ -73,16 +80,17 @@ function processLines(replay: Replay, width: number | undefined): Line[] {
     { title: '', align: 'left' },
     { title: '', align: 'left', keep: 'start' },
   ];
-  const rows = forkTree(replay.lives)
-    .slice(0, MOST_ROWS)
-    .map(({ life, branch }): Line[] => [
+  const rows: Line[][] = [];
+  for (const { life, branch } of forkTree(replay.lives)) {
+    if (rows.length === MOST_ROWS) break;
+    rows.push([
       [`  ${branch}`, styled('strong', String(life.pid)), ` ${life.command}`],
       styled('dim', lifeSpan(life)),
       styled('dim', life.threads.length === 0 ? '' : counted(life.threads.length, 'thread') + ' besides'),
     ]);
+  }
   const more = replay.lives.length - rows.length;
-  const rest: Line[] = more > 0 ? [styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : [];
-  return [...tableLines(columns, rows, width), ...rest];
+  return [...tableLines(columns, rows, width), ...moreLine(more)];
 }
 
 function lifeSpan(life: ProcessLife): string {
@@ -136,28 +144,31 @@ function forkSection(
   ];
 }
 
-/** A line a call: where, who, what. */
-function stepTable(steps: readonly ReplayStep[], width: number | undefined): Line[] {
+/** A line a call of mseal: where, who, what it closed. */
+function sealLines(input: ReplayInput, replay: Replay, width: number | undefined): Line[] {
   const columns: readonly Column[] = [
+    { title: '', align: 'left' },
     { title: '', align: 'left' },
     { title: '', align: 'left' },
     { title: '', align: 'left', keep: 'start' },
   ];
-  const rows = steps
+  const seals = sealCalls(input.loaded.trace, replay);
+  const rows = seals
     .slice(0, MOST_ROWS)
-    .map((step): Line[] => [`  line ${step.line}`, `pid ${step.pid}`, step.title]);
-  const more = steps.length - rows.length;
-  return [
-    ...tableLines(columns, rows, width),
-    ...(more > 0 ? [styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : []),
-  ];
+    .map((seal): Line[] => [
+      `  line ${seal.step.line}`,
+      `pid ${seal.step.pid}`,
+      `${rangeText(seal)}, ${formatBytes(bytesOfPages(seal.end - seal.start))}`,
+      styled('name', sealedNames(replay, seal).join(', ')),
+    ]);
+  return [...tableLines(columns, rows, width), ...moreLine(seals.length - rows.length)];
 }
 
 function deniedLines(replay: Replay, width: number | undefined): Line[] {
   const denied = replay.steps.filter(isDenied);
   const shown = denied.slice(0, MOST_ROWS).flatMap((step) => deniedSection(step, width));
   const more = denied.length - MOST_ROWS;
-  return more > 0 ? [...shown, styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : shown;
+  return [...shown, ...moreLine(more)];
 }
 
 function deniedSection(step: ReplayStep, width: number | undefined): Line[] {
@@ -195,11 +206,11 @@ function mismatchLines(replay: Replay, width: number | undefined): Line[] {
       ),
     ]);
   const more = mismatches.length - MOST_ROWS;
-  return more > 0 ? [...shown, styled('dim', `  … and ${formatCount(more)} more (--json has all)`)] : shown;
+  return [...shown, ...moreLine(more)];
 }
 
 /** What each policy would have cost over the whole trace. */
-export function costLines(replay: Replay): Line[] {
+function costLines(replay: Replay): Line[] {
   const { references, copies, copyBytes } = nameCost(replay);
   const { prePassVisits, inLoopVisits } = replay.sealCost;
   return [

@@ -22,7 +22,7 @@ export interface SnapshotFile {
 const SNAPSHOT_NAME = /^\d+-.*\.(\d+)\.s?maps(?:\.gz)?$/s;
 
 /** The pid that a snapshot's file name tells. */
-export function snapshotPid(fileName: string): number | undefined {
+function snapshotPid(fileName: string): number | undefined {
   const digits = SNAPSHOT_NAME.exec(fileName)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }

@@ -147,7 +147,7 @@ async function writeNames(
 ): Promise<number> {
   const instant = instantAt(replayed, at);
   if (json) await stdout.raw(`${jsonText(namesJson(instant))}\n`);
-  else await stdout.lines(namesTable(instant, stdout.columns));
+  else await stdout.lines(namesTable(instant.names(), stdout.columns));
   return EXIT_OK;
 }
 
