@@ -39,9 +39,18 @@ export const RULE_TABLE = {
     ['set', 'bit-mask', 'set', 'set', 'set', 'set'],
     'is_madv_discard of 6.10.0 tested low bits of the advice, so nearly every advice was refused on sealed protected anonymous memory',
   ),
-  sealProtectsDevZero: flag('000011', 'since 6.17 "anonymous" for the discard test means no vm_ops, private /dev/zero included'),
-  unmergeableClearsHighFlags: flag('011000', 'the complement of VM_MERGEABLE was 32 bits wide in ksm_madvise: it took VM_SEALED away'),
-  mergeFaultedIntoUnfaulted: flag('000011', 'is_mergeable_anon_vma since 6.16: a faulted range may join a neighbour without an anon_vma'),
+  sealProtectsDevZero: flag(
+    '000011',
+    'since 6.17 "anonymous" for the discard test means no vm_ops, private /dev/zero included',
+  ),
+  unmergeableClearsHighFlags: flag(
+    '011000',
+    'the complement of VM_MERGEABLE was 32 bits wide in ksm_madvise: it took VM_SEALED away',
+  ),
+  mergeFaultedIntoUnfaulted: flag(
+    '000011',
+    'is_mergeable_anon_vma since 6.16: a faulted range may join a neighbour without an anon_vma',
+  ),
   newMappingMergesFirstWith: choice(
     ['next', 'next', 'next', 'prev', 'prev', 'prev'],
     'mmap_region looked at the next neighbour first until vma_merge_new_range (6.12)',
@@ -50,8 +59,14 @@ export const RULE_TABLE = {
     ['any', 'next-or-removal', 'next-or-removal', 'removal', 'removal', 'removal'],
     'is_mergeable_vma and vm_ops->close: any merge, later only one that removes the VMA',
   ),
-  privateFileAnonPgoff: flag('000001', '7.3 keeps a second offset for private file mappings that must line up too'),
-  accountDropped: flag('011111', 'mprotect_fixup gives the commit charge back for unfaulted anonymous memory made unwritable (6.7)'),
+  privateFileAnonPgoff: flag(
+    '000001',
+    '7.3 keeps a second offset for private file mappings that must line up too',
+  ),
+  accountDropped: flag(
+    '011111',
+    'mprotect_fixup gives the commit charge back for unfaulted anonymous memory made unwritable (6.7)',
+  ),
   stackNoHuge: choice(
     ['never', 'always', 'always', 'with-thp', 'with-thp', 'with-thp'],
     'MAP_STACK became VM_NOHUGEPAGE in 6.7, without THP only until 6.11',
@@ -65,19 +80,34 @@ export const RULE_TABLE = {
   ),
   guardRegions: flag('000011', 'MADV_GUARD_INSTALL and MADV_GUARD_REMOVE since 6.13'),
   mremapChecksSourceFirst: flag('000011', '6.17 checks the source VMA before it unmaps the destination'),
-  mremapMovesManyVmas: flag('000011', 'remap_move (6.17): an equal-length fixed move may cross VMAs and gaps'),
-  mremapArgumentsFirst: flag('000011', 'check_mremap_params (6.17): new address, overlap and rounded lengths before the VMA lookup'),
+  mremapMovesManyVmas: flag(
+    '000011',
+    'remap_move (6.17): an equal-length fixed move may cross VMAs and gaps',
+  ),
+  mremapArgumentsFirst: flag(
+    '000011',
+    'check_mremap_params (6.17): new address, overlap and rounded lengths before the VMA lookup',
+  ),
   mremapCountCheckAlways: flag('000001', '7.3 asks for map_count headroom in every mremap'),
-  dontunmapSplitsSource: flag('100101', 'newer point releases split the source of MREMAP_DONTUNMAP and clear VM_LOCKED on that part only'),
+  dontunmapSplitsSource: flag(
+    '100101',
+    'newer point releases split the source of MREMAP_DONTUNMAP and clear VM_LOCKED on that part only',
+  ),
   dontunmapBesideSource: choice(
     ['no-merge', 'joins-source', 'joins-source', 'skips-source', 'joins-source', 'skips-source'],
     'a MREMAP_DONTUNMAP copy whose merge would take its own source in: merges, merges with the other neighbour only, or not at all',
   ),
-  populateStopsAtGap: flag('011111', 'MADV_POPULATE_* handles the whole range at once since 6.9 and stops at the first error'),
+  populateStopsAtGap: flag(
+    '011111',
+    'MADV_POPULATE_* handles the whole range at once since 6.9 and stops at the first error',
+  ),
   shmemNames: flag('011111', 'shared anonymous memory and memfds can be named since 6.2'),
   heapLabelStrict: flag('011111', 'since 6.6 a VMA that only touches brk or start_brk is not [heap]'),
   lockOnFaultMnemonic: flag('011111', 'smaps prints lf since 6.3, ?? before'),
-  flagLayout: choice(KERNEL_VERSIONS, 'which bits the flags have, which is the order in which smaps prints them'),
+  flagLayout: choice(
+    KERNEL_VERSIONS,
+    'which bits the flags have, which is the order in which smaps prints them',
+  ),
   processMadviseSelfAny: flag('000011', 'process_madvise on the own process takes any advice since 6.13'),
   ksmAnyBeforeMerge: flag('000011', 'PR_SET_MEMORY_MERGE marks a new mapping before it tries to merge'),
   ksmAnyAndMdwe: flag('011111', 'PR_SET_MEMORY_MERGE (6.4) and PR_SET_MDWE (6.3)'),

@@ -12,7 +12,10 @@ export function validateMm(mms: Iterable<Mm>, names: AnonVmaNames): void {
   for (const mm of mms) {
     let floor = 0;
     for (const vma of mm.tree.all()) {
-      assert(vma.start >= floor && vma.start < vma.end && vma.end <= VPN_END, 'VMAs are ordered, apart and not empty');
+      assert(
+        vma.start >= floor && vma.start < vma.end && vma.end <= VPN_END,
+        'VMAs are ordered, apart and not empty',
+      );
       floor = vma.end;
       assert(vma.pgoff >= 0, 'page offsets are not negative');
       if (vma.anonVma === 0) assert(!vma.forkChild, 'only touched memory is inherited');
@@ -21,7 +24,11 @@ export function validateMm(mms: Iterable<Mm>, names: AnonVmaNames): void {
   }
   const alive = names.alive();
   for (const [name, refs] of alive) {
-    assert(counted.get(name) === refs, `name object ${name.id} has ${counted.get(name) ?? 0} holders and a count of ${refs}`);
+    assert(
+      counted.get(name) === refs,
+      `name object ${name.id} has ${counted.get(name) ?? 0} holders and a count of ${refs}`,
+    );
   }
-  for (const name of counted.keys()) assert(alive.has(name), `name object ${name.id} has holders and no count`);
+  for (const name of counted.keys())
+    assert(alive.has(name), `name object ${name.id} has holders and no count`);
 }

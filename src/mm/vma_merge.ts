@@ -106,7 +106,11 @@ function neighboursFit(prev: Vma, next: Vma): boolean {
 }
 
 /** `grown` with the anon_vma and the sticky flags of what it took in (dup_anon_vma). */
-function takeIn(grown: Vma, flags: VmFlags, parts: readonly (Pick<Vma, 'anonVma' | 'forkChild'> | null)[]): Vma {
+function takeIn(
+  grown: Vma,
+  flags: VmFlags,
+  parts: readonly (Pick<Vma, 'anonVma' | 'forkChild'> | null)[],
+): Vma {
   const sticky = intersect(flags, STICKY);
   const merged = { ...grown, flags: union(grown.flags, sticky) };
   if (merged.anonVma !== 0) return merged;
@@ -212,7 +216,21 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
 function newVma(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>): Vma {
   const { start, end, flags, pgoff, anonPgoff, file, uffd, policy, anonVma, forkChild, inferred } = range;
   const name = mm.nameForHolder(range.name);
-  return { start, end, flags, pgoff, anonPgoff, file, special: null, name, anonVma, forkChild, uffd, policy, inferred };
+  return {
+    start,
+    end,
+    flags,
+    pgoff,
+    anonPgoff,
+    file,
+    special: null,
+    name,
+    anonVma,
+    forkChild,
+    uffd,
+    policy,
+    inferred,
+  };
 }
 
 /** do_brk_flags joins the new part to the VMA before it only, and never asks the one behind. */

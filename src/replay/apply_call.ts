@@ -66,10 +66,19 @@ function succeedAnyway(
   };
   if (range !== undefined && learnMemory(mm, range)) {
     if (matches()) {
-      return { code: 'unseen-memory', text: 'the call worked on memory that the trace does not show: it is inferred' };
+      return {
+        code: 'unseen-memory',
+        text: 'the call worked on memory that the trace does not show: it is inferred',
+      };
     }
   }
-  if (range !== undefined && !prediction.ok && prediction.error.errno === 'EPERM' && dropSeals(mm, range) && matches()) {
+  if (
+    range !== undefined &&
+    !prediction.ok &&
+    prediction.error.errno === 'EPERM' &&
+    dropSeals(mm, range) &&
+    matches()
+  ) {
     return unexplained(prediction, recorded);
   }
   force(mm, event.call, value);

@@ -8,7 +8,12 @@ import type { Life } from './world';
 
 /** Who sealed what: every mseal that succeeded. */
 export class SealLog {
-  private readonly seals: { readonly life: Life; readonly line: number; readonly start: Vpn; readonly end: Vpn }[] = [];
+  private readonly seals: {
+    readonly life: Life;
+    readonly line: number;
+    readonly start: Vpn;
+    readonly end: Vpn;
+  }[] = [];
 
   add(life: Life, line: number, addr: U64, length: U64): void {
     const start = vpnOf(addr);

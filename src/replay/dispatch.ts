@@ -4,7 +4,15 @@ import { refuse, type Prediction } from '../mm/refusal';
 import { sysBrk } from '../mm/syscalls/brk';
 import { sysMadvise } from '../mm/syscalls/madvise';
 import { sysMlock, sysMlock2, sysMlockall, sysMunlock, sysMunlockall } from '../mm/syscalls/mlock';
-import { MAP_ANONYMOUS, MAP_FIXED, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, sysMmap } from '../mm/syscalls/mmap';
+import {
+  MAP_ANONYMOUS,
+  MAP_FIXED,
+  MAP_SHARED,
+  PROT_EXEC,
+  PROT_READ,
+  PROT_WRITE,
+  sysMmap,
+} from '../mm/syscalls/mmap';
 import { sysMprotect } from '../mm/syscalls/mprotect';
 import { sysMremap } from '../mm/syscalls/mremap';
 import { sysMseal } from '../mm/syscalls/mseal';
@@ -108,12 +116,17 @@ function attach(
   const readOnly = (call.flags & SHM_RDONLY) !== 0;
   const prot = PROT_READ | (readOnly ? 0 : PROT_WRITE) | ((call.flags & SHM_EXEC) !== 0 ? PROT_EXEC : 0);
   const key = segment?.key ?? '00000000';
-  const file = { ...life.files.make(`/SYSV${key}`, true, !readOnly, 'sysv'), inode: String(call.id), dev: '00:01' };
+  const file = {
+    ...life.files.make(`/SYSV${key}`, true, !readOnly, 'sysv'),
+    inode: String(call.id),
+    dev: '00:01',
+  };
   const fixed = call.addr !== 0 && pageAligned(call.addr);
   const length = segment?.size ?? 4096;
   if (fixed && (call.flags & SHM_REMAP) === 0) {
     const there = mm.firstIn(vpnOf(call.addr), vpnAdd(vpnOf(call.addr), pageAlignUp(length)));
-    if (there !== undefined) return refuse('EINVAL', 'something is mapped there and SHM_REMAP is not set', there);
+    if (there !== undefined)
+      return refuse('EINVAL', 'something is mapped there and SHM_REMAP is not set', there);
   }
   const flags = MAP_SHARED | (fixed ? MAP_FIXED : 0);
   return sysMmap(mm, { addr: fixed ? call.addr : 0, length, prot, flags, file, offset: 0, placedAt });
@@ -135,7 +148,13 @@ function detach(mm: Mm, addr: U64): Prediction {
 function remapFilePages(mm: Mm, call: Syscall & { readonly name: 'remap_file_pages' }): Prediction {
   const start = vpnOf(call.addr);
   const vma = mm.tree.lookup(start);
-  if (call.prot !== 0 || call.size === 0 || vma === undefined || vma.file === null || !hasAny(vma.flags, VM_SHARED)) {
+  if (
+    call.prot !== 0 ||
+    call.size === 0 ||
+    vma === undefined ||
+    vma.file === null ||
+    !hasAny(vma.flags, VM_SHARED)
+  ) {
     return refuse('EINVAL', 'remap_file_pages needs one shared file mapping and protection 0', vma ?? null);
   }
   const prot =

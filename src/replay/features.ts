@@ -15,9 +15,15 @@ export function inferFeatures(
 ): ReadonlySet<KernelFeature> {
   const features = new Set<KernelFeature>(KERNEL_FEATURES);
   if (refusedAlways(events, isNaming)) features.delete('anon-names');
-  if (refusedAlways(events, (event) => isAdvice(event, MADV_HUGEPAGE, MADV_NOHUGEPAGE))) features.delete('thp');
-  if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE))) features.delete('ksm');
-  if (!snapshots.some((snapshot) => snapshot.entries.some((entry) => entry.smaps?.vmFlags?.includes('sd') === true))) {
+  if (refusedAlways(events, (event) => isAdvice(event, MADV_HUGEPAGE, MADV_NOHUGEPAGE)))
+    features.delete('thp');
+  if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
+    features.delete('ksm');
+  if (
+    !snapshots.some((snapshot) =>
+      snapshot.entries.some((entry) => entry.smaps?.vmFlags?.includes('sd') === true),
+    )
+  ) {
     features.delete('soft-dirty');
   }
   for (const name of without) features.delete(name as KernelFeature);
@@ -39,7 +45,9 @@ function refusedAlways(events: readonly TraceEvent[], concerns: (event: SyscallE
 }
 
 function isNaming({ call }: SyscallEvent): boolean {
-  return call.name === 'prctl_set_vma' && call.option === 0 && pageAligned(call.addr) && plainName(call.vmaName);
+  return (
+    call.name === 'prctl_set_vma' && call.option === 0 && pageAligned(call.addr) && plainName(call.vmaName)
+  );
 }
 
 function plainName(name: { readonly kind: string; readonly text?: string }): boolean {
@@ -47,5 +55,7 @@ function plainName(name: { readonly kind: string; readonly text?: string }): boo
 }
 
 function isAdvice({ call }: SyscallEvent, ...advice: readonly number[]): boolean {
-  return call.name === 'madvise' && advice.includes(call.advice) && pageAligned(call.addr) && call.length !== 0;
+  return (
+    call.name === 'madvise' && advice.includes(call.advice) && pageAligned(call.addr) && call.length !== 0
+  );
 }

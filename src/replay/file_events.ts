@@ -15,10 +15,12 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
       life.files.close(call.fd.fd);
       return;
     case 'shmget':
-      if (typeof call.size === 'number') world.segments.set(value, { size: call.size, key: keyText(call.key) });
+      if (typeof call.size === 'number')
+        world.segments.set(value, { size: call.size, key: keyText(call.key) });
       return;
     case 'other':
-      if (call.syscall === 'memfd_create') life.files.open(value, `/memfd:${quoted(call.args[0])}`, true, true);
+      if (call.syscall === 'memfd_create')
+        life.files.open(value, `/memfd:${quoted(call.args[0])}`, true, true);
       return;
     default:
       return;

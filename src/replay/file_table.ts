@@ -41,13 +41,20 @@ export class FileTable {
   }
 
   /** A file of its own, e.g. for an attached segment. */
-  make(path: string, deleted: boolean, writable: boolean | null, ops: FileOps = opsOf(path, deleted)): VmFile {
+  make(
+    path: string,
+    deleted: boolean,
+    writable: boolean | null,
+    ops: FileOps = opsOf(path, deleted),
+  ): VmFile {
     return { id: this.system.ids.file++, path, deleted, dev: '00:00', inode: '0', ops, writable };
   }
 }
 
 function pathOf(fd: FdArg): { readonly path: string; readonly deleted: boolean } | undefined {
-  return fd.path === undefined ? undefined : { path: fd.path, deleted: fd.deleted === true || isMemfd(fd.path) };
+  return fd.path === undefined
+    ? undefined
+    : { path: fd.path, deleted: fd.deleted === true || isMemfd(fd.path) };
 }
 
 /** openat prints the path as given, the note at mmap the resolved one: only absolute paths can contradict. */

@@ -54,7 +54,8 @@ interface Label {
 function labelOf(vma: Vma, scalars: MmScalars, rules: KernelRules): Label {
   const name = vma.name?.text ?? null;
   if (vma.file !== null) {
-    if (name !== null && vmaIsAnonShmem(vma)) return { path: `[anon_shmem:${name}]`, deleted: false, anonName: name };
+    if (name !== null && vmaIsAnonShmem(vma))
+      return { path: `[anon_shmem:${name}]`, deleted: false, anonName: name };
     return { path: vma.file.path, deleted: vma.file.deleted, anonName: null };
   }
   if (vma.special !== null) return plain(vma.special);
@@ -101,7 +102,8 @@ export function mnemonicsOf(flags: VmFlags, rules: KernelRules): string[] {
 function kernelBit(row: VmFlagRow, rules: KernelRules): number {
   if (typeof row.kernelBit === 'number') return row.kernelBit;
   const version = rules.flagLayout;
-  for (const { before, bit } of row.kernelBit) if (before === undefined || olderThan(version, before)) return bit;
+  for (const { before, bit } of row.kernelBit)
+    if (before === undefined || olderThan(version, before)) return bit;
   return 63;
 }
 
@@ -113,7 +115,10 @@ function olderThan(a: KernelVersion, b: string): boolean {
 }
 
 /** A flag set from mnemonics; unknown ones and `??` are passed over (`rest`). */
-export function flagsOfMnemonics(mnemonics: readonly string[]): { readonly flags: VmFlags; readonly rest: string[] } {
+export function flagsOfMnemonics(mnemonics: readonly string[]): {
+  readonly flags: VmFlags;
+  readonly rest: string[];
+} {
   let flags: VmFlags = VM_NONE;
   const rest: string[] = [];
   for (const mnemonic of mnemonics) {
@@ -123,4 +128,3 @@ export function flagsOfMnemonics(mnemonics: readonly string[]): { readonly flags
   }
   return { flags, rest };
 }
-

@@ -20,5 +20,11 @@ export function sharingOf(step: number, parent: Life, child: Life, names: AnonVm
     copyBytes += byteLength(name.text) + 1;
   }
   const shared = [...held].map(([object, childRefs]) => ({ object, childRefs, refs: names.refs(object) }));
-  return { step, parentId: parent.id, childId: child.id, shared, cost: { references, copies: references, copyBytes } };
+  return {
+    step,
+    parentId: parent.id,
+    childId: child.id,
+    shared,
+    cost: { references, copies: references, copyBytes },
+  };
 }

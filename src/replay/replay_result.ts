@@ -1,6 +1,6 @@
 import type { KernelVersion } from '../mm/kernel_rules';
 import type { ForkSharing, Instant, ProcessLife, Replay, ReplayStep, SnapshotCheck } from './replay_types';
-import { lastStepAtLine, TimelineInstant, type Timeline } from './timeline';
+import { StepLines, TimelineInstant, type Timeline } from './timeline';
 import type { Life, World } from './world';
 
 /** A finished replay: what the replayer collected, and any instant on demand. */
@@ -8,6 +8,7 @@ export class ReplayResult implements Replay {
   readonly kernel: KernelVersion;
   readonly lives: readonly ProcessLife[];
   readonly sealCost: Replay['sealCost'];
+  private readonly lines: StepLines;
 
   constructor(
     world: World,
@@ -17,6 +18,7 @@ export class ReplayResult implements Replay {
     readonly checks: readonly SnapshotCheck[],
   ) {
     this.kernel = world.kernel;
+    this.lines = new StepLines(steps);
     this.lives = world.lives.map(processLife);
     const { prePass, inLoop } = world.system.sealVisits;
     this.sealCost = { prePassVisits: prePass, inLoopVisits: inLoop };
@@ -28,7 +30,7 @@ export class ReplayResult implements Replay {
   }
 
   stepAtLine(line: number): number {
-    return lastStepAtLine(this.steps, line);
+    return this.lines.lastAt(line);
   }
 }
 

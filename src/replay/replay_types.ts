@@ -70,7 +70,20 @@ export interface ReplayStep {
 }
 
 export type StepKind =
-  | 'map' | 'unmap' | 'protect' | 'move' | 'advise' | 'seal' | 'name' | 'brk' | 'lock' | 'fork' | 'thread' | 'exec' | 'exit' | 'snapshot';
+  | 'map'
+  | 'unmap'
+  | 'protect'
+  | 'move'
+  | 'advise'
+  | 'seal'
+  | 'name'
+  | 'brk'
+  | 'lock'
+  | 'fork'
+  | 'thread'
+  | 'exec'
+  | 'exit'
+  | 'snapshot';
 
 /** Why a memory call was refused. */
 export interface Denial {
@@ -85,7 +98,15 @@ export interface Denial {
 
 /** The prediction and the record differ; the replay followed the record. */
 export interface Mismatch {
-  readonly code: 'unseen-memory' | 'unseen-fault' | 'unknown-call' | 'lost-line' | 'injected' | 'limit-unknown' | 'untraced-thread' | 'unexplained';
+  readonly code:
+    | 'unseen-memory'
+    | 'unseen-fault'
+    | 'unknown-call'
+    | 'lost-line'
+    | 'injected'
+    | 'limit-unknown'
+    | 'untraced-thread'
+    | 'unexplained';
   readonly text: string;
 }
 
@@ -140,7 +161,11 @@ export interface ForkSharing {
   readonly parentId: string;
   readonly childId: string;
   /** Objects the child holds right after the fork, with its own and all references. */
-  readonly shared: readonly { readonly object: AnonVmaName; readonly childRefs: number; readonly refs: number }[];
+  readonly shared: readonly {
+    readonly object: AnonVmaName;
+    readonly childRefs: number;
+    readonly refs: number;
+  }[];
   /** References taken under `refcount`; allocations and bytes that `copy` (strdup) would have made. */
   readonly cost: { readonly references: number; readonly copies: number; readonly copyBytes: number };
 }

@@ -9,7 +9,14 @@ import { noteFile, notePrctl } from './file_events';
 import { PendingClones, PendingReleases } from './lookahead';
 import { sharingOf } from './name_sharing';
 import { ReplayResult } from './replay_result';
-import type { ForkSharing, Replay, ReplayOptions, ReplayStep, SnapshotCheck, SnapshotInput } from './replay_types';
+import type {
+  ForkSharing,
+  Replay,
+  ReplayOptions,
+  ReplayStep,
+  SnapshotCheck,
+  SnapshotInput,
+} from './replay_types';
 import { cloneTitle, execTitle, exitTitle, snapshotTitle, titleOf } from './step_title';
 import { Timeline } from './timeline';
 import { checkEqual, seedFrom, takeOverDiffering } from './verify';
@@ -38,7 +45,6 @@ export class Replayer {
   private readonly clones: PendingClones;
   private readonly releases: PendingReleases;
   private readonly done = new Set<TraceEvent>();
-  private readonly livesSeen = new Map<string, number | null>();
   private position = 0;
   private nextSnapshot = 0;
   /** Snapshots whose reading has begun. */
@@ -106,7 +112,8 @@ export class Replayer {
       return this.world.lifeOf(event.pid);
     }
     // What is left of a process that has ended: results that never came.
-    if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown')) return undefined;
+    if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown'))
+      return undefined;
     if (event.kind === 'exit' || event.kind === 'superseded') return undefined;
     return this.world.discover(event.pid, event.line);
   }
@@ -134,7 +141,8 @@ export class Replayer {
     this.world.touch(mm);
     const applied = applyCall(this.world, life, mm, event);
     const { call, result } = event;
-    if (call.name === 'mseal' && result.kind === 'value') this.seals.add(life, event.line, call.addr, call.length);
+    if (call.name === 'mseal' && result.kind === 'value')
+      this.seals.add(life, event.line, call.addr, call.length);
     const denied = result.kind === 'errno' ? denialOf(mm, life, applied, this.seals) : undefined;
     this.step(life, event, {
       kind,
@@ -164,7 +172,8 @@ export class Replayer {
     this.done.add(event);
     const { call, result } = event;
     if (call.name !== 'clone') return;
-    const recorded = result.kind === 'value' ? result.value.toString() : result.kind === 'errno' ? result.errno : '?';
+    const recorded =
+      result.kind === 'value' ? result.value.toString() : result.kind === 'errno' ? result.errno : '?';
     const child = result.kind === 'value' ? (call.childInTracerNs ?? Number(result.value)) : undefined;
     const flags = call.flags ?? 0;
     const base = { call: callName(call), title: cloneTitle(call, child), recorded, predicted: '?' };
@@ -187,7 +196,13 @@ export class Replayer {
   private exec(life: Life, event: SyscallEvent): void {
     const path = event.call.name === 'execve' ? event.call.path : undefined;
     this.world.exec(life, path?.slice(path.lastIndexOf('/') + 1) ?? '');
-    this.step(life, event, { kind: 'exec', call: 'execve', title: execTitle(path), recorded: '0', predicted: '?' });
+    this.step(life, event, {
+      kind: 'exec',
+      call: 'execve',
+      title: execTitle(path),
+      recorded: '0',
+      predicted: '?',
+    });
   }
 
   private exit(life: Life, pid: number, line: number, how: string): void {
@@ -213,7 +228,8 @@ export class Replayer {
       if (snapshot === undefined || snapshot.line >= line) return;
       const life = this.world.lifeOf(snapshot.pid) ?? this.world.discover(snapshot.pid, snapshot.line);
       if (life.mm === null) continue;
-      if (!life.mm.scalars.complete) this.snapshotStep(life, life.mm, seedFrom(life.mm, life.files, snapshot));
+      if (!life.mm.scalars.complete)
+        this.snapshotStep(life, life.mm, seedFrom(life.mm, life.files, snapshot));
       else this.openSnapshots.push({ snapshot, life });
       this.retrySnapshots(line);
     }
@@ -255,20 +271,7 @@ export class Replayer {
     this.steps.push(step);
     if (this.options.validate === true) validateMm(this.world.mms(), this.world.system.names);
     this.observer?.(step, this.world, life, child);
-    this.timeline.record(this.world.takeTouched(), this.changedLives());
+    this.timeline.record(this.world.takeTouched(), this.world.takeMoved());
     return step;
-  }
-
-  /** Lives whose address space is another one than after the last step. */
-  private changedLives(): (readonly [string, number | null])[] {
-    const changed: (readonly [string, number | null])[] = [];
-    for (const life of this.world.lives) {
-      const mmId = life.mm?.id ?? null;
-      if (this.livesSeen.get(life.id) === mmId) continue;
-      if (mmId === null && !this.livesSeen.has(life.id)) continue;
-      this.livesSeen.set(life.id, mmId);
-      changed.push([life.id, mmId]);
-    }
-    return changed;
   }
 }

@@ -71,8 +71,19 @@ export function learnMemory(mm: Mm, range: { readonly start: Vpn; readonly end: 
 function insertInferred(mm: Mm, start: Vpn, end: Vpn): void {
   const flags = unionOf(VM_READ, VM_WRITE, VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, VM_ACCOUNT);
   const vma: Vma = {
-    start, end, flags, pgoff: start, anonPgoff: start, file: null, special: null, name: null,
-    anonVma: 0, forkChild: false, uffd: null, policy: null, inferred: true,
+    start,
+    end,
+    flags,
+    pgoff: start,
+    anonPgoff: start,
+    file: null,
+    special: null,
+    name: null,
+    anonVma: 0,
+    forkChild: false,
+    uffd: null,
+    policy: null,
+    inferred: true,
   };
   mm.replace(mm.tree.find(start), 0, [vma]);
 }
@@ -163,6 +174,12 @@ export function unexplained(prediction: Prediction | undefined, recorded: string
   }
   const limit = recorded === 'ENOMEM' || recorded === 'EAGAIN';
   return limit
-    ? { code: 'limit-unknown', text: `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)` }
-    : { code: 'unexplained', text: `the record says ${recorded}, the rules predict success; nothing was changed` };
+    ? {
+        code: 'limit-unknown',
+        text: `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`,
+      }
+    : {
+        code: 'unexplained',
+        text: `the record says ${recorded}, the rules predict success; nothing was changed`,
+      };
 }

@@ -39,10 +39,17 @@ export function settleFaults(mm: Mm, entries: readonly MapsEntry[]): void {
 export function settleCharges(mm: Mm, entries: readonly MapsEntry[]): number {
   let settled = 0;
   for (const entry of entries) {
-    const index = wasWritten(entry) && entry.smaps?.vmFlags?.includes('ac') === true ? indexOf(mm, entry) : -1;
+    const index =
+      wasWritten(entry) && entry.smaps?.vmFlags?.includes('ac') === true ? indexOf(mm, entry) : -1;
     if (index < 0) continue;
     const vma = vmaAt(mm, index);
-    if (vma.anonVma !== 0 || vma.file !== null || hasAny(vma.flags, VM_ACCOUNT) || hasAny(vma.flags, VM_WRITE)) continue;
+    if (
+      vma.anonVma !== 0 ||
+      vma.file !== null ||
+      hasAny(vma.flags, VM_ACCOUNT) ||
+      hasAny(vma.flags, VM_WRITE)
+    )
+      continue;
     setVma(mm, index, { flags: union(vma.flags, VM_ACCOUNT) });
     settled++;
   }

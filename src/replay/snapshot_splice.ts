@@ -81,12 +81,15 @@ function selfReads(events: readonly TraceEvent[]): ReadonlyMap<number, readonly 
       const open = reads.get(pid)?.findLast((read) => read.fd === call.fd.fd && read.untilLine === read.line);
       if (open !== undefined) open.untilLine = line;
     }
-    if (call.name !== 'openat' || !new RegExp(`^/proc/(self|thread-self|${pid})/s?maps$`).test(call.path)) continue;
+    if (call.name !== 'openat' || !new RegExp(`^/proc/(self|thread-self|${pid})/s?maps$`).test(call.path))
+      continue;
     const own = reads.get(pid) ?? [];
     own.push({ line, untilLine: line, fd: Number(event.result.value) });
     reads.set(pid, own);
   }
-  return new Map([...reads].map(([pid, own]) => [pid, own.map(({ line, untilLine }) => ({ line, untilLine }))]));
+  return new Map(
+    [...reads].map(([pid, own]) => [pid, own.map(({ line, untilLine }) => ({ line, untilLine }))]),
+  );
 }
 
 /**
@@ -168,7 +171,12 @@ export function flagsOfEntry(entry: MapsEntry): VmFlags {
   );
 }
 
-function fileOfEntry(files: FileTable, entry: MapsEntry, known: Known, there: Vma | undefined): VmFile | null {
+function fileOfEntry(
+  files: FileTable,
+  entry: MapsEntry,
+  known: Known,
+  there: Vma | undefined,
+): VmFile | null {
   const shmemName = entry.path.startsWith('[anon_shmem:');
   if (entry.path === '' || (entry.path.startsWith('[') && !shmemName)) return null;
   const path = shmemName ? '/dev/zero' : entry.path;
@@ -178,7 +186,9 @@ function fileOfEntry(files: FileTable, entry: MapsEntry, known: Known, there: Vm
   const file =
     there?.file !== null && there?.file !== undefined && (distinct || there.file.path === path)
       ? there.file
-      : known.files.get(distinct ? `${fileKey({ path, deleted })} ${entry.inode}` : fileKey({ path, deleted }));
+      : known.files.get(
+          distinct ? `${fileKey({ path, deleted })} ${entry.inode}` : fileKey({ path, deleted }),
+        );
   const found = file ?? files.make(path, deleted, null);
   const shown = { ...found, dev: entry.dev, inode: entry.inode };
   const kept = found.dev === entry.dev && found.inode === entry.inode ? found : shown;
@@ -221,4 +231,3 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
     complete: true,
   };
 }
-

@@ -37,7 +37,7 @@ export function* statesLines(
     ready.push(stateLine(step, life, range));
     if (child !== undefined) ready.push(stateLine(step, child, range));
   });
-  for (let done = false; !done; ) {
+  for (let done = false; !done;) {
     done = replayer.advance(256);
     if (done) replayer.finish();
     yield* ready;

@@ -12,7 +12,11 @@ export function titleOf({ call }: SyscallEvent): string {
 function argumentsOf(call: Syscall): string[] {
   switch (call.name) {
     case 'mmap':
-      return [address(call.addr), size(call.length), ...(call.fd.path === undefined ? [] : [printable(call.fd.path)])];
+      return [
+        address(call.addr),
+        size(call.length),
+        ...(call.fd.path === undefined ? [] : [printable(call.fd.path)]),
+      ];
     case 'mremap':
       return [
         address(call.oldAddr),

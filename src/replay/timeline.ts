@@ -42,7 +42,11 @@ export class Timeline {
 
   /** Records one step: the address spaces it touched and the lives whose address space it gave or took. */
   record(touched: readonly Mm[], lives: LifeMm): void {
-    const mms = touched.map((mm): MmStep => ({ mmId: mm.id, changes: mm.takeChanges(), scalars: mm.scalars }));
+    const mms = touched.map((mm): MmStep => ({
+      mmId: mm.id,
+      changes: mm.takeChanges(),
+      scalars: mm.scalars,
+    }));
     this.steps.push({ mms, lives });
     for (const mm of touched) this.living.set(mm.id, mm);
     for (const [lifeId, mmId] of lives) {
@@ -165,9 +169,32 @@ export class TimelineInstant implements Instant {
   }
 }
 
-/** Index of the last step whose line is at most `line`; -1 if none. Steps are in the order of their lines. */
-export function lastStepAtLine(steps: readonly ReplayStep[], line: number): number {
-  let found = -1;
-  for (const step of steps) if (step.line <= line) found = Math.max(found, step.index);
-  return found;
+/**
+ * Answers "the last step whose line is at most N" for steps whose lines are nearly but not wholly in order (a fork is
+ * replayed before its result's line where the child is seen first).
+ */
+export class StepLines {
+  /** Smallest line from each index on: never decreasing, so that it can be searched. */
+  private readonly smallestFrom: number[];
+
+  constructor(steps: readonly ReplayStep[]) {
+    this.smallestFrom = steps.map((step) => step.line);
+    let smallest = Infinity;
+    for (let index = steps.length - 1; index >= 0; index--) {
+      smallest = Math.min(smallest, this.smallestFrom[index] ?? Infinity);
+      this.smallestFrom[index] = smallest;
+    }
+  }
+
+  /** Index of the last step whose line is at most `line`; -1 if none. */
+  lastAt(line: number): number {
+    let low = 0;
+    let high = this.smallestFrom.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.smallestFrom[middle] ?? Infinity) <= line) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
 }

@@ -56,19 +56,21 @@ export function compareEntries(replayed: readonly MapsEntry[], snapshot: readonl
   while (a < replayed.length || b < snapshot.length) {
     const left = replayed[a];
     const right = snapshot[b];
-    const only = left === undefined || (right !== undefined && right.end <= left.start);
-    const onlyLeft = right === undefined || (left !== undefined && left.end <= right.start);
-    if (only || onlyLeft) {
+    if (right !== undefined && (left === undefined || right.end <= left.start)) {
       differences.push({
-        replayed: only ? '' : formatMapsLine(left),
-        snapshot: only && right !== undefined ? formatMapsLine(right) : '',
-        what: only ? 'mapped in the snapshot only' : 'mapped in the replay only',
+        replayed: '',
+        snapshot: formatMapsLine(right),
+        what: 'mapped in the snapshot only',
       });
-      if (only) b++;
-      else a++;
+      b++;
       continue;
     }
-    if (left === undefined || right === undefined) break;
+    if (left === undefined) break;
+    if (right === undefined || left.end <= right.start) {
+      differences.push({ replayed: formatMapsLine(left), snapshot: '', what: 'mapped in the replay only' });
+      a++;
+      continue;
+    }
     const what = differenceOf(left, right);
     if (what !== undefined) {
       differences.push({ replayed: formatMapsLine(left), snapshot: formatMapsLine(right), what });

@@ -34,8 +34,9 @@ export class World {
   private readonly users = new Map<Mm, number>();
   /** SysV segments: size in bytes by id. */
   readonly segments = new Map<number, { readonly size: number; readonly key: string }>();
-  /** Address spaces that the current step touched. */
+  /** Address spaces that the current step touched, and processes that got or lost theirs. */
   private readonly touched = new Set<Mm>();
+  private readonly moved = new Set<Life>();
 
   constructor(
     readonly kernel: KernelVersion,
@@ -83,6 +84,7 @@ export class World {
     this.release(life);
     const mm = this.newMm();
     life.mm = mm;
+    this.moved.add(life);
     this.users.set(mm, 1);
     life.command = command;
     for (const tid of [...life.tasks]) if (tid !== life.pid) this.endTask(life, tid);
@@ -119,6 +121,13 @@ export class World {
     return mms;
   }
 
+  /** Processes whose address space is another one than at the last call, with that of now. */
+  takeMoved(): (readonly [string, number | null])[] {
+    const moved = [...this.moved].map((life) => [life.id, life.mm?.id ?? null] as const);
+    this.moved.clear();
+    return moved;
+  }
+
   private newMm(): Mm {
     const mm = new Mm(this.system);
     this.touch(mm);
@@ -147,6 +156,7 @@ export class World {
       children: [],
     };
     this.lives.push(life);
+    this.moved.add(life);
     this.byTid.set(tid, life);
     this.users.set(mm, (this.users.get(mm) ?? 0) + 1);
     return life;
@@ -167,6 +177,7 @@ export class World {
     const mm = life.mm;
     if (mm === null) return;
     life.mm = null;
+    this.moved.add(life);
     const users = (this.users.get(mm) ?? 1) - 1;
     if (users > 0) {
       this.users.set(mm, users);

@@ -33,7 +33,8 @@ export function sysBrk(mm: Mm, addr: U64): Prediction {
   if (addr < startBrk) return ok(brk);
   const oldEnd = vpn(pageAlignUp(brk));
   const newEnd = vpn(pageAlignUp(addr));
-  const changed = oldEnd === newEnd || (newEnd < oldEnd ? shrink(mm, newEnd, oldEnd) : grow(mm, oldEnd, newEnd));
+  const changed =
+    oldEnd === newEnd || (newEnd < oldEnd ? shrink(mm, newEnd, oldEnd) : grow(mm, oldEnd, newEnd));
   if (!changed) return ok(brk);
   mm.scalars = { ...mm.scalars, brk: addr };
   return ok(addr);
@@ -58,17 +59,36 @@ function grow(mm: Mm, oldEnd: Vpn, newEnd: Vpn): boolean {
 }
 
 function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
-  let flags = unionOf(VM_READ, VM_WRITE, VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, VM_ACCOUNT, mm.scalars.defFlags);
+  let flags = unionOf(
+    VM_READ,
+    VM_WRITE,
+    VM_MAYREAD,
+    VM_MAYWRITE,
+    VM_MAYEXEC,
+    VM_ACCOUNT,
+    mm.scalars.defFlags,
+  );
   if (mm.has('soft-dirty')) flags = union(flags, VM_SOFTDIRTY);
   const range: MergeRange = {
-    start, end, flags, pgoff: start, anonPgoff: start,
-    file: null, name: null, uffd: null, policy: null, anonVma: 0, forkChild: false,
+    start,
+    end,
+    flags,
+    pgoff: start,
+    anonPgoff: start,
+    file: null,
+    name: null,
+    uffd: null,
+    policy: null,
+    anonVma: 0,
+    forkChild: false,
   };
   if (growsPrevious(mm, range)) {
     const index = mm.tree.find(start) - 1;
     const prev = mm.tree.at(index);
     assert(prev !== undefined, 'a VMA that can grow is there');
-    mm.replace(index, 1, [{ ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) }]);
+    mm.replace(index, 1, [
+      { ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) },
+    ]);
   } else {
     mm.replace(mm.tree.find(start), 0, [{ ...range, special: null, inferred: false }]);
   }
@@ -87,7 +107,10 @@ export function learnBrk(mm: Mm, value: U64): void {
 /** Takes a recorded break over that the rules did not predict. */
 export function forceBrk(mm: Mm, value: U64): void {
   const before = mm.scalars.brk;
-  if (before === null) return learnBrk(mm, value);
+  if (before === null) {
+    learnBrk(mm, value);
+    return;
+  }
   const oldEnd = vpn(pageAlignUp(before));
   const newEnd = vpn(pageAlignUp(value));
   if (newEnd < oldEnd) unmapRange(mm, newEnd, oldEnd);

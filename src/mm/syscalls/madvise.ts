@@ -86,7 +86,8 @@ export function walkVmas(
     if (!visited.ok) return visited;
     at = until;
   }
-  if (gap) return refuse('ENOMEM', 'part of the range is not mapped; what is mapped was changed all the same');
+  if (gap)
+    return refuse('ENOMEM', 'part of the range is not mapped; what is mapped was changed all the same');
   return DONE;
 }
 
@@ -136,7 +137,8 @@ function populateRange(mm: Mm, start: Vpn, end: Vpn, advice: number): Prediction
 function populateVma(mm: Mm, index: number, advice: number): Result<void, Refusal> {
   const vma = vmaAt(mm, index);
   const write = advice === madv.MADV_POPULATE_WRITE;
-  if (!canPopulate(vma, write)) return refuse('EINVAL', `the memory is not ${write ? 'writable' : 'readable'}`, vma);
+  if (!canPopulate(vma, write))
+    return refuse('EINVAL', `the memory is not ${write ? 'writable' : 'readable'}`, vma);
   if (write && !hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(mm, index);
   return ok(undefined);
 }
@@ -191,7 +193,8 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
       }
       return ok(union(flags, VM_WIPEONFORK));
     case madv.MADV_KEEPONFORK:
-      if (hasAny(flags, VM_DROPPABLE)) return refuse('EINVAL', 'droppable memory is always wiped on fork', vma);
+      if (hasAny(flags, VM_DROPPABLE))
+        return refuse('EINVAL', 'droppable memory is always wiped on fork', vma);
       return ok(without(flags, VM_WIPEONFORK));
     case madv.MADV_DONTDUMP:
       return ok(union(flags, VM_DONTDUMP));
@@ -214,7 +217,16 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
 /** ksm_madvise: silently nothing on shared and special memory. */
 function ksmFlags(mm: Mm, flags: VmFlags, advice: number): VmFlags {
   if (advice === madv.MADV_MERGEABLE) {
-    const never = unionOf(VM_SHARED, VM_MAYSHARE, VM_PFNMAP, VM_IO, VM_DONTEXPAND, VM_HUGETLB, VM_MIXEDMAP, VM_DROPPABLE);
+    const never = unionOf(
+      VM_SHARED,
+      VM_MAYSHARE,
+      VM_PFNMAP,
+      VM_IO,
+      VM_DONTEXPAND,
+      VM_HUGETLB,
+      VM_MIXEDMAP,
+      VM_DROPPABLE,
+    );
     return hasAny(flags, never) ? flags : union(flags, VM_MERGEABLE);
   }
   if (!hasAny(flags, VM_MERGEABLE)) return flags;
@@ -242,21 +254,27 @@ function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
     case madv.MADV_DONTNEED_LOCKED:
     case madv.MADV_FREE: {
       const forbidden = advice === madv.MADV_DONTNEED_LOCKED ? VM_PFNMAP : union(VM_PFNMAP, VM_LOCKED);
-      if (hasAny(flags, forbidden)) return refuse('EINVAL', 'pages of locked or page-frame memory are not thrown away', vma);
-      if (advice === madv.MADV_FREE && !vmaIsAnonymous(vma)) return refuse('EINVAL', 'MADV_FREE needs anonymous memory', vma);
+      if (hasAny(flags, forbidden))
+        return refuse('EINVAL', 'pages of locked or page-frame memory are not thrown away', vma);
+      if (advice === madv.MADV_FREE && !vmaIsAnonymous(vma))
+        return refuse('EINVAL', 'MADV_FREE needs anonymous memory', vma);
       return ok(flags);
     }
     case madv.MADV_REMOVE: {
       if (hasAny(flags, VM_LOCKED)) return refuse('EINVAL', 'the memory is locked', vma);
       if (vma.file === null) return refuse('EINVAL', 'MADV_REMOVE needs a file', vma);
-      return hasAll(flags, unionOf(VM_SHARED, VM_MAYWRITE)) ? ok(flags) : refuse('EACCES', 'MADV_REMOVE needs a shared writable mapping', vma);
+      return hasAll(flags, unionOf(VM_SHARED, VM_MAYWRITE))
+        ? ok(flags)
+        : refuse('EACCES', 'MADV_REMOVE needs a shared writable mapping', vma);
     }
     case madv.MADV_COLD:
     case madv.MADV_PAGEOUT:
-      if (hasAny(flags, unionOf(VM_LOCKED, VM_PFNMAP, VM_HUGETLB))) return refuse('EINVAL', 'the memory is locked or special', vma);
+      if (hasAny(flags, unionOf(VM_LOCKED, VM_PFNMAP, VM_HUGETLB)))
+        return refuse('EINVAL', 'the memory is locked or special', vma);
       return ok(flags);
     case madv.MADV_GUARD_REMOVE:
-      if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB))) return refuse('EINVAL', 'no guard regions in special memory', vma);
+      if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)))
+        return refuse('EINVAL', 'no guard regions in special memory', vma);
       return ok(flags);
     default:
       return ok(flags);

@@ -1,5 +1,15 @@
 import { ok, type Result } from '../../base/result';
-import { bytesOfVpn, offsetInPage, pageAligned, pageAlignUp, TASK_SIZE_PAGES, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import {
+  bytesOfVpn,
+  offsetInPage,
+  pageAligned,
+  pageAlignUp,
+  TASK_SIZE_PAGES,
+  vpnAdd,
+  vpnOf,
+  type U64,
+  type Vpn,
+} from '../addr';
 import { populate } from '../fault';
 import { inTaskSize, type Mm } from '../mm';
 import { refuse, type Prediction, type Refusal } from '../refusal';
@@ -84,7 +94,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (args.length === 0) return refuse('EINVAL', 'the length is 0');
   const pages = pageAlignUp(args.length);
   if (pages === 0) return refuse('ENOMEM', 'the length wraps around');
-  if (mm.mapCount > mm.system.maxMapCount) return refuse('ENOMEM', 'more than vm.max_map_count VMAs exist already');
+  if (mm.mapCount > mm.system.maxMapCount)
+    return refuse('ENOMEM', 'more than vm.max_map_count VMAs exist already');
 
   const place = choosePlace(mm, args, pages);
   if (!place.ok) return place;
@@ -92,7 +103,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!flags.ok) return flags;
   const start = place.value;
   if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
-  const at = start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
+  const at =
+    start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
   const end = vpnAdd(at, pages);
 
   const unmapped = unmapRange(mm, at, end);
@@ -125,7 +137,8 @@ function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywh
     if (!inTaskSize(start, pages)) return refuse('ENOMEM', 'the range leaves the address space');
     if (offsetInPage(args.addr) !== 0) return refuse('EINVAL', 'the address is not page aligned');
     const there = noReplace ? mm.firstIn(start, vpnAdd(start, pages)) : undefined;
-    if (there !== undefined) return refuse('EEXIST', 'MAP_FIXED_NOREPLACE: a mapping is there already', there);
+    if (there !== undefined)
+      return refuse('EEXIST', 'MAP_FIXED_NOREPLACE: a mapping is there already', there);
     return ok(start);
   }
   if (start === 0 || !hintFits(mm, start, pages)) return ok('anywhere');
@@ -158,7 +171,10 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   if (intersect(flags, unionOf(VM_NORESERVE, VM_SHARED, VM_WRITE, VM_HUGETLB)) === VM_WRITE) {
     flags = union(flags, VM_ACCOUNT);
   }
-  if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)) || (mm.rules.droppableNeverLocked && hasAny(flags, VM_DROPPABLE))) {
+  if (
+    hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)) ||
+    (mm.rules.droppableNeverLocked && hasAny(flags, VM_DROPPABLE))
+  ) {
     flags = without(flags, VM_LOCKED_MASK);
   }
   return ok(mm.has('soft-dirty') ? union(flags, VM_SOFTDIRTY) : flags);
@@ -224,8 +240,18 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
   const index = placeNew(
     mm,
     {
-      start, end, flags: merged, pgoff, anonPgoff: start, file,
-      name: null, uffd: null, policy: null, anonVma: 0, forkChild: false, inferred: false,
+      start,
+      end,
+      flags: merged,
+      pgoff,
+      anonPgoff: start,
+      file,
+      name: null,
+      uffd: null,
+      policy: null,
+      anonVma: 0,
+      forkChild: false,
+      inferred: false,
     },
     { by: 'mmap' },
   );
@@ -238,5 +264,13 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
 function sharedZeroFile(mm: Mm, anonymous: boolean, shared: boolean, file: VmFile | null): VmFile | null {
   if (!shared || !(anonymous || file?.ops === 'dev-zero')) return null;
   const id = mm.system.ids.file++;
-  return { id, path: '/dev/zero', deleted: true, dev: '00:01', inode: '0', ops: 'anon-shmem', writable: true };
+  return {
+    id,
+    path: '/dev/zero',
+    deleted: true,
+    dev: '00:01',
+    inode: '0',
+    ops: 'anon-shmem',
+    writable: true,
+  };
 }

@@ -40,7 +40,8 @@ const PROT_GROWSUP = 0x02000000;
 /** mprotect and pkey_mprotect (`pkey` -1 for the former): do_mprotect_pkey in mm/mprotect.c. */
 export function sysMprotect(mm: Mm, addr: U64, length: U64, prot: number, pkey = -1): Prediction {
   const grows = prot & (PROT_GROWSDOWN | PROT_GROWSUP);
-  if (grows === (PROT_GROWSDOWN | PROT_GROWSUP)) return refuse('EINVAL', 'PROT_GROWSDOWN and PROT_GROWSUP exclude each other');
+  if (grows === (PROT_GROWSDOWN | PROT_GROWSUP))
+    return refuse('EINVAL', 'PROT_GROWSDOWN and PROT_GROWSUP exclude each other');
   if (!pageAligned(addr)) return refuse('EINVAL', 'the address is not page aligned');
   if (length === 0) return DONE;
   const pages = pageAlignUp(length);
@@ -61,7 +62,8 @@ function firstVma(mm: Mm, start: Vpn, grows: number): Result<Vpn, Refusal> {
   if (vma === undefined) return refuse('ENOMEM', 'nothing is mapped at the start of the range');
   if ((grows & PROT_GROWSUP) !== 0) return refuse('EINVAL', 'no memory grows up on this architecture', vma);
   if ((grows & PROT_GROWSDOWN) === 0) return ok(start);
-  if (!hasAny(vma.flags, VM_GROWSDOWN)) return refuse('EINVAL', 'PROT_GROWSDOWN on memory that does not grow down', vma);
+  if (!hasAny(vma.flags, VM_GROWSDOWN))
+    return refuse('EINVAL', 'PROT_GROWSDOWN on memory that does not grow down', vma);
   return ok(vma.start);
 }
 
@@ -93,9 +95,17 @@ function newFlags(mm: Mm, vma: Vma, prot: number, pkey: number): Result<VmFlags,
     hasAny(vma.flags, VM_MAYEXEC) ? VM_EXEC : VM_NONE,
   );
   if (!hasAll(may, access)) {
-    return refuse('EACCES', 'the mapping may not be made so (a shared file that is not open for writing, or a noexec file)', vma);
+    return refuse(
+      'EACCES',
+      'the mapping may not be made so (a shared file that is not open for writing, or a noexec file)',
+      vma,
+    );
   }
-  if (mm.scalars.mdwe && hasAny(access, VM_EXEC) && (hasAny(access, VM_WRITE) || !hasAny(vma.flags, VM_EXEC))) {
+  if (
+    mm.scalars.mdwe &&
+    hasAny(access, VM_EXEC) &&
+    (hasAny(access, VM_WRITE) || !hasAny(vma.flags, VM_EXEC))
+  ) {
     return refuse('EACCES', 'PR_SET_MDWE forbids making memory executable', vma);
   }
   const kept = without(vma.flags, pkey < 0 ? VM_ACCESS_FLAGS : unionOf(VM_ACCESS_FLAGS, VM_PKEY_MASK));
@@ -113,7 +123,8 @@ function protectVma(mm: Mm, index: number, start: Vpn, end: Vpn, wanted: VmFlags
   if (wanted === old) return ok(undefined);
   let flags = wanted;
   if (hasAny(flags, VM_WRITE)) {
-    if (!hasAny(old, unionOf(VM_ACCOUNT, VM_WRITE, VM_HUGETLB, VM_SHARED, VM_NORESERVE))) flags = union(flags, VM_ACCOUNT);
+    if (!hasAny(old, unionOf(VM_ACCOUNT, VM_WRITE, VM_HUGETLB, VM_SHARED, VM_NORESERVE)))
+      flags = union(flags, VM_ACCOUNT);
   } else if (mm.rules.accountDropped && hasAny(old, VM_ACCOUNT) && vmaIsAnonymous(vma) && vma.anonVma === 0) {
     flags = without(flags, VM_ACCOUNT);
   }

@@ -59,7 +59,8 @@ export function sysMremap(mm: Mm, args: MremapArgs): Prediction {
   };
   const checked = checkArguments(mm, args, remap);
   if (!checked.ok) return checked;
-  if (mm.rules.mremapMovesManyVmas && remap.fixed && remap.oldPages === remap.newPages) return moveMany(mm, remap);
+  if (mm.rules.mremapMovesManyVmas && remap.fixed && remap.oldPages === remap.newPages)
+    return moveMany(mm, remap);
 
   const vma = mm.tree.lookup(remap.old);
   if (vma === undefined) return refuse('EFAULT', 'nothing is mapped at the old address');
@@ -100,7 +101,8 @@ function checkArguments(mm: Mm, args: MremapArgs, remap: Remap): Result<void, Re
 /** The new address: aligned, inside the address space, apart from the old range, and headroom in the map count. */
 function checkTarget(mm: Mm, newAddr: U64, remap: Remap): Result<void, Refusal> {
   if (!pageAligned(newAddr)) return refuse('EINVAL', 'the new address is not page aligned');
-  if (!inTaskSize(remap.to, remap.newPages)) return refuse('EINVAL', 'the new range leaves the address space');
+  if (!inTaskSize(remap.to, remap.newPages))
+    return refuse('EINVAL', 'the new range leaves the address space');
   if (remap.old + remap.oldPages > remap.to && remap.to + remap.newPages > remap.old) {
     return refuse('EINVAL', 'the old and the new range overlap');
   }

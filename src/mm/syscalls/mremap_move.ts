@@ -26,7 +26,8 @@ export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
   if (vmaForbidsSplit(vma) && (vma.start !== from || vma.end !== end)) {
     return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
   }
-  if (remap.dontUnmap && mm.rules.dontunmapSplitsSource && hasAny(vma.flags, VM_LOCKED_MASK)) isolate(mm, from, end);
+  if (remap.dontUnmap && mm.rules.dontunmapSplitsSource && hasAny(vma.flags, VM_LOCKED_MASK))
+    isolate(mm, from, end);
   const source = vmaAt(mm, mm.tree.find(from));
   const grows = remap.newPages > remap.oldPages;
   const copied = copyVma(mm, source, remap, to);
@@ -72,7 +73,11 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
     anonVma: source.anonVma,
     forkChild: source.forkChild,
   };
-  const index = placeNew(mm, { ...range, inferred: source.inferred }, { by: 'mremap', keep: remap.dontUnmap ? source : null });
+  const index = placeNew(
+    mm,
+    { ...range, inferred: source.inferred },
+    { by: 'mremap', keep: remap.dontUnmap ? source : null },
+  );
   if (source.special !== null) setVma(mm, index, { special: source.special });
   const copy = vmaAt(mm, index);
   return copy.start <= source.start && source.end <= copy.end;
@@ -100,4 +105,3 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
   placeNew(mm, { ...extension, inferred: vma.inferred }, { by: 'mremap', keep: null });
   return ok(undefined);
 }
-

@@ -16,7 +16,8 @@ export function sysMseal(mm: Mm, addr: U64, length: U64, flags: U64): Prediction
   const end = vpnAdd(start, pages);
   if (end >= VPN_END) return refuse('EINVAL', 'the range wraps around');
   if (pages === 0) return DONE;
-  if (!coversRange(mm, start, end)) return refuse('ENOMEM', 'part of the range is not mapped; nothing was sealed');
+  if (!coversRange(mm, start, end))
+    return refuse('ENOMEM', 'part of the range is not mapped; nothing was sealed');
   return sealRange(mm, start, end);
 }
 

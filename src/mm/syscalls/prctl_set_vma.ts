@@ -52,7 +52,13 @@ function nameValid(text: string, byteLength: number): boolean {
 }
 
 /** madvise_vma_anon_name, then replace_anon_vma_name for the VMA that holds the range afterwards. */
-function nameVma(mm: Mm, index: number, start: Vpn, end: Vpn, name: AnonVmaName | null): Result<void, Refusal> {
+function nameVma(
+  mm: Mm,
+  index: number,
+  start: Vpn,
+  end: Vpn,
+  name: AnonVmaName | null,
+): Result<void, Refusal> {
   const vma = vmaAt(mm, index);
   if (vma.file !== null && !(mm.rules.shmemNames && vmaIsAnonShmem(vma))) {
     return refuse('EBADF', 'only anonymous memory can be named', vma);
