@@ -1,6 +1,6 @@
 import { bytesOfText } from '../base/bytes';
 import { hexOfU64, hexOfVpn } from '../mm/addr';
-import { TABLE_HEAD, type MapsDocument } from './maps_document';
+import type { MapsDocument } from './maps_document';
 import type { MapsEntry } from './maps_entry';
 
 /** Names begin in column 73 (1-based), or one blank further right than the inode column reaches. */
@@ -13,14 +13,14 @@ export function formatMapsDocument(document: MapsDocument): string {
 
 /**
  * Writes back some entries of a document with their field lines, as they were printed. Lines that belong to
- * no entry are left out, except the head of gdb's table, without which its rows are not known again.
+ * no entry are left out.
  *
  * @returns latin1 byte string
  */
 export function formatMapsSelection(document: MapsDocument, keep: (entry: MapsEntry) => boolean): string {
   return joinBlocks(document, (owner) => {
     const entry = document.entries[owner];
-    return owner === TABLE_HEAD || (entry !== undefined && keep(entry));
+    return entry !== undefined && keep(entry);
   });
 }
 

@@ -1,6 +1,6 @@
 import { DASH, hexDigit, isBlank, LF, skipBlanks, skipHex } from './chars';
 import { findPrefixedHeader, hasAllColumns, isPrefixEnd } from './log_prefix';
-import { OUTSIDE, TABLE_HEAD, type MapsDocument, type MapsKind, type SmapsRollup } from './maps_document';
+import { OUTSIDE, type MapsDocument, type MapsKind, type SmapsRollup } from './maps_document';
 import {
   isFault,
   isPageAlignedHex,
@@ -10,7 +10,7 @@ import {
   type LineFault,
 } from './maps_line';
 import { describeNotMaps, readErrorIn } from './not_maps';
-import { isGdbFrame, isGdbHead, isSanitizerFrame, scanGdbRow, scanSanitizerRow } from './other_layouts';
+import { isGdbFrame, isSanitizerFrame, scanGdbRow, scanSanitizerRow } from './other_layouts';
 import { ProblemList } from './problem_list';
 import { isKilobyteField } from './smaps_fields';
 import { FieldScanner, nameOfField, skipWord, type FieldLine } from './smaps_line';
@@ -206,14 +206,7 @@ class MapsParser {
   private takeOther(from: number, line: LineCursor): number {
     if (skipInvisible(this.text, from, line.to) === line.to) return OUTSIDE;
     const row = this.text.slice(from, line.to);
-    if (isGdbHead(row)) {
-      this.recognised = true;
-      return TABLE_HEAD;
-    }
-    if (isSanitizerFrame(row) || isGdbFrame(row)) {
-      this.recognised = true;
-      return OUTSIDE;
-    }
+    if (isSanitizerFrame(row) || isGdbFrame(row)) return OUTSIDE;
     const gdb = scanGdbRow(row, line.number);
     if (gdb !== null) return this.takeRow(gdb, 'gdb', line);
     const sanitizer = scanSanitizerRow(row, line.number);

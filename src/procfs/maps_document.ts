@@ -31,7 +31,7 @@ export interface MapsSource {
   /** The input, a latin1 byte string. */
   readonly text: string;
   readonly blockEnds: readonly number[];
-  /** For each block the index in `entries` whose lines it holds, or {@link OUTSIDE} or {@link TABLE_HEAD}. */
+  /** For each block the index in `entries` whose lines it holds, or {@link OUTSIDE}. */
   readonly blockOwners: readonly number[];
   /** The text does not end in a newline: what its last line says may be only the beginning. */
   readonly noFinalNewline: boolean;
@@ -39,5 +39,3 @@ export interface MapsSource {
 
 /** Owner of blocks that belong to no entry. */
 export const OUTSIDE = -1;
-/** Owner of a head that every selection of the rows needs to be read again. */
-export const TABLE_HEAD = -2;

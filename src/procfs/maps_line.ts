@@ -206,8 +206,8 @@ export function checkRange(
 }
 
 /**
- * End of a run of permission characters: `rwxsp` and `-` as Linux prints them, `=` of Cygwin, `?` of our own
- * output for a layout that has no permissions. Stops one past the length, which is enough to refuse it.
+ * End of a run of permission characters: `rwxsp` and `-` as Linux prints them, `=` as Cygwin does. Stops one
+ * past the length, which is enough to refuse it.
  */
 function skipPerms(text: string, from: number, to: number): number {
   const limit = Math.min(to, from + PERMS_LENGTH + 1);
@@ -216,7 +216,7 @@ function skipPerms(text: string, from: number, to: number): number {
   return i;
 }
 
-const PERMS = 'rwxps-=?';
+const PERMS = 'rwxps-=';
 
 /** Could these four characters be permissions? For layouts with other columns. */
 export function isPerms(text: string, from: number, to: number): boolean {

@@ -40,5 +40,5 @@ export function describeNotMaps(text: string): string {
 function isMostlyNul(sample: string): boolean {
   let count = 0;
   for (let i = 0; i < sample.length; i++) if (sample.charCodeAt(i) === 0) count++;
-  return count > 0 && count >= sample.length / 3;
+  return count > 0 && count >= sample.length * 0.4;
 }

@@ -19,13 +19,9 @@ import {
 /** Permissions of an entry whose source does not tell them. */
 export const UNKNOWN_PERMS = '????';
 
-/** Is this the head of gdb's table? Newer gdb has a column `Perms` in it. */
-export function isGdbHead(line: string): boolean {
-  return line.includes('Start Addr') && line.includes('End Addr');
-}
-
-/** Lines that gdb prints before its table. */
+/** Lines that gdb prints before the rows of its table. */
 export function isGdbFrame(line: string): boolean {
+  if (line.includes('Start Addr') && line.includes('End Addr')) return true;
   return line.startsWith('Mapped address spaces:') || /^process \d+$/.test(line);
 }
 
