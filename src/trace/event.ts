@@ -8,7 +8,10 @@ import type { ParseProblem } from '../base/parse_problem';
 export type TraceEvent = SyscallEvent | SignalEvent | ExitEvent | SupersededEvent;
 
 interface EventBase {
-  /** 1-based line at which the event was complete: for a split call the line of its result. */
+  /**
+   * 1-based line at which the event was complete: for a split call the line of its result. A call that the
+   * capture never completes has its first line here, and an unknown result.
+   */
   readonly line: number;
   /** Thread id as the capture names it (the kernel's tid in the tracer's namespace). */
   readonly pid: number;
