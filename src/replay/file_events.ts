@@ -9,7 +9,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
   const value = result.kind === 'value' ? Number(result.value) : -1;
   switch (call.name) {
     case 'openat':
-      life.files.open(value, call.path, writableBy(call.flags));
+      life.files.open(value, call.resolved ?? call.path, writableBy(call.flags));
       return;
     case 'close':
       life.files.close(call.fd.fd);

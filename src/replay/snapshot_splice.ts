@@ -81,14 +81,21 @@ function selfReads(events: readonly TraceEvent[]): ReadonlyMap<number, readonly 
       const open = reads.get(pid)?.findLast((read) => read.fd === call.fd.fd && read.untilLine === read.line);
       if (open !== undefined) open.untilLine = line;
     }
-    if (call.name !== 'openat' || !new RegExp(`^/proc/(self|thread-self|${pid})/s?maps$`).test(call.path))
-      continue;
+    if (call.name !== 'openat' || !isOwnMaps(call.path, pid)) continue;
     const own = reads.get(pid) ?? [];
     own.push({ line, untilLine: line, fd: Number(event.result.value) });
     reads.set(pid, own);
   }
   return new Map(
     [...reads].map(([pid, own]) => [pid, own.map(({ line, untilLine }) => ({ line, untilLine }))]),
+  );
+}
+
+function isOwnMaps(path: string, pid: number): boolean {
+  const [, proc, who, file, ...rest] = path.split('/');
+  if (proc !== 'proc' || rest.length > 0) return false;
+  return (
+    (who === 'self' || who === 'thread-self' || who === String(pid)) && (file === 'maps' || file === 'smaps')
   );
 }
 
