@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { KERNEL_VERSIONS } from '../../src/mm/kernel_rules';
+import { expectations, outcome } from './scenario_table';
+import { CALL_ROWS } from './scenarios_calls';
+import { MERGE_ROWS } from './scenarios_merge';
+import { NAME_ROWS } from './scenarios_names';
+import { SEAL_ROWS } from './scenarios_seal';
+
+/** A hundred numbered scenarios. What each kernel makes of them was seen on real kernels; see docs/kernel-rules.md. */
+const ROWS = [...MERGE_ROWS, ...CALL_ROWS, ...SEAL_ROWS, ...NAME_ROWS];
+
+/** Scenarios that need what the simulation does not do. */
+const NOT_MODELLED: ReadonlyMap<number, string> = new Map([
+  [48, 'overcommit: a fixed map of more than there is leaves a hole (6.1) or a border (6.12)'],
+  [80, 'growth by a fault: sealed memory that grows down'],
+  [90, 'growth by a fault: the gap that other maps must keep'],
+  [95, 'userfaultfd: registering splits, unregistering joins'],
+  [96, 'mbind: policies split and join'],
+  [100, 'overcommit: MAP_NORESERVE is passed over in strict mode'],
+]);
+
+for (const row of ROWS) {
+  describe(`${row.number} ${row.title}`, () => {
+    it.each([...expectations(row)])('on %s', (version, expected) => {
+      expect(outcome(row, version)).toBe(expected);
+    });
+  });
+}
+
+for (const [number, title] of NOT_MODELLED) it.todo(`${number} ${title}`);
+it.todo('86 a name at an address that cannot be read: EFAULT');
+
+it('every number is there once', () => {
+  const numbers = [...ROWS.map(({ number }) => number), ...NOT_MODELLED.keys()];
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
+});
+
+it('a row says nothing of a version only where the call does not exist', () => {
+  const silent = ROWS.flatMap((row) => {
+    const named = expectations(row);
+    return KERNEL_VERSIONS.filter((version) => !named.has(version)).map(
+      (version) => `${row.number} ${version}`,
+    );
+  });
+  // All of these begin with mseal, which 6.1 does not have.
+  expect(silent).toEqual(
+    [58, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 89].map(
+      (number) => `${number} 6.1`,
+    ),
+  );
+});
