@@ -6,7 +6,7 @@ export const SPACE = 0x20;
 export const DASH = 0x2d;
 export const COLON = 0x3a;
 export const ZERO = 0x30;
-export const NINE = 0x39;
+const NINE = 0x39;
 
 export function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;

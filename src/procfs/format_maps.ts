@@ -3,7 +3,7 @@ import { hexOfU64, hexOfVpn } from '../mm/addr';
 import type { MapsDocument } from './maps_document';
 import type { MapsEntry } from './maps_entry';
 
-/** Names begin in column 73 (1-based), or one blank further right than the inode column reaches. */
+/** Columns are padded to this width and one more blank, then the name begins; wider ones end in two blanks. */
 const NAME_PADDING = 72;
 
 /** Writes a document back: the same bytes as the input of parseMaps, whatever they were. */

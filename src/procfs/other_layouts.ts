@@ -17,7 +17,7 @@ import {
  */
 
 /** Permissions of an entry whose source does not tell them. */
-export const UNKNOWN_PERMS = '????';
+const UNKNOWN_PERMS = '????';
 
 /** Lines that gdb prints before the rows of its table. */
 export function isGdbFrame(line: string): boolean {

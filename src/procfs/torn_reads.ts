@@ -32,7 +32,7 @@ export function findTornReads(entries: readonly MapsEntry[], problems: ProblemLi
 const TORN = 'so it is when mappings change while they are read';
 
 /** Each entry begins where the one before it ends, or above: the normal case. */
-export function isAscending(entries: readonly MapsEntry[]): boolean {
+function isAscending(entries: readonly MapsEntry[]): boolean {
   let end = 0;
   for (const entry of entries) {
     if (entry.start < end) return false;
@@ -45,7 +45,7 @@ export function isAscending(entries: readonly MapsEntry[]): boolean {
  * Entries that say the same as an earlier one, with that one. Their smaps fields are not compared: memory
  * use goes on changing between two prints of one mapping.
  */
-export function repeatedEntries(entries: readonly MapsEntry[]): ReadonlyMap<MapsEntry, MapsEntry> {
+function repeatedEntries(entries: readonly MapsEntry[]): ReadonlyMap<MapsEntry, MapsEntry> {
   const repeats = new Map<MapsEntry, MapsEntry>();
   if (isAscending(entries)) return repeats;
   const seen = new Map<string, MapsEntry>();

@@ -57,7 +57,7 @@ export const mappings: fc.Arbitrary<readonly RandomMapping[]> = fc.array(
   { maxLength: 8 },
 );
 
-/** show_map_vma: each number has its own width, a name begins in column 73 or one blank after the inode's. */
+/** show_map_vma: each number has its own width, 73 characters or at least two blanks before a name. */
 export function kernelLines(list: readonly RandomMapping[]): readonly string[] {
   let at = 1n;
   return list.map((mapping) => {

@@ -22,7 +22,7 @@ test('an unnamed mapping ends in a blank', () => {
   expect(formatMapsLine(ENTRY)).toBe('7f0000000000-7f0000002000 rw-p 00000000 00:00 0 ');
 });
 
-test('a name begins in column 73, whatever the width of the numbers before it', () => {
+test('73 characters stand before a name, whatever the width of the numbers before it', () => {
   for (const start of [1, 0x400, 0x7f0000000, 0xffffffffff600]) {
     const line = formatMapsLine({ ...ENTRY, start: vpn(start), end: vpn(start + 1), path: '[heap]' });
     expect(line.indexOf('[heap]')).toBe(73);
