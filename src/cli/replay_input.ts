@@ -12,7 +12,7 @@ import { loadTrace, type LoadedTrace } from '../node/sources';
 import type { ReplayOptions, SnapshotInput } from '../replay/replay_types';
 import { placeSnapshots } from '../replay/snapshot_splice';
 import { oneOf, reportProblems, type CliContext } from './command';
-import { readable, UsageError } from './failure';
+import { InputError, readable, UsageError } from './failure';
 
 /** Options of every command that replays, for node:util parseArgs. */
 export const REPLAY_OPTIONS = {
@@ -21,8 +21,10 @@ export const REPLAY_OPTIONS = {
   rule: { type: 'string', multiple: true },
 } as const;
 
-export const REPLAY_OPTIONS_HELP = `  --kernel VERSION     rules of this kernel: ${KERNEL_VERSIONS.join(', ')} (default ${latestKernel()})
-  --without FEATURE,…  what the traced kernel lacked: ${KERNEL_FEATURES.join(', ')}
+export const REPLAY_OPTIONS_HELP = `  --kernel VERSION     rules of this Linux: ${KERNEL_VERSIONS.join(', ')};
+                       without it ${latestKernel()}
+  --without FEATURE,…  what the traced kernel lacked:
+                       ${KERNEL_FEATURES.join(', ')}
   --rule NAME=VALUE    one rule otherwise than that kernel has it (they backport)`;
 
 /** Values of {@link REPLAY_OPTIONS}. */
@@ -84,6 +86,10 @@ export async function loadReplayInput(
   const explicit: SnapshotInput[] = [];
   for (const text of snapshots.explicit) explicit.push(await explicitSnapshot(text, context));
   const loaded = readable(await loadTrace(file, { snapshots: snapshots.find, stdin: context.stdin }));
+  const strange = loaded.problems.find(
+    ({ code }) => code === 'unknown-format' || code === 'unsupported-format',
+  );
+  if (strange !== undefined) throw new InputError(`${file}: ${strange.text}`);
   await reportProblems(context, file, loaded.problems);
   for (const lack of loaded.trace.lacks) await context.stderr.line(`vmalens: ${file}: ${lack.text}`);
   for (const error of loaded.snapshotErrors) await context.stderr.line(`vmalens: ${sourceErrorLine(error)}`);

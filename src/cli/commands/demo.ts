@@ -30,10 +30,10 @@ export const demo: Command = {
   summary: 'tells the story of the example trace, and shows the map of its own process',
   help: `Usage: vmalens demo
 
-Replays the example trace that comes with the product and tells what happens in it:
-which memory gets names, what each fork shares, what a rename in a child does to the
-objects, what the seals refuse and what that leaves behind. Then it shows the map of
-its own process.
+Replays the example trace that comes with the product and tells what happens in
+it: which memory gets names, what each fork shares, what a rename in a child
+does to the objects, what the seals refuse and what that leaves behind. Then it shows
+shows the map of its own process.
 `,
   run,
 };

@@ -31,7 +31,7 @@ import { printableBytes } from '../styled';
 export const replay: Command = {
   name: 'replay',
   summary: 'what a captured trace did to the memory of its processes',
-  help: `Usage: vmalens replay TRACE|- [--kernel VERSION] [--snapshot FILE@LINE[:PID]]… [--json]
+  help: `Usage: vmalens replay TRACE|- [--kernel VERSION] [--json]
        vmalens replay TRACE --at LINE [--pid PID] [--maps | --smaps] [--json]
        vmalens replay TRACE --names [--at LINE] [--json]
        vmalens replay TRACE --states [--range START-END]
@@ -42,7 +42,7 @@ refused, where prediction and record differ, and what the policies cost.
 
   --at LINE            the state after that line of the trace
   --pid PID            of this process
-  --maps, --smaps      … as /proc/PID/maps prints it, or smaps (headers and VmFlags)
+  --maps, --smaps      … as /proc/PID/maps prints it, or smaps (without amounts)
   --names              name objects with their holders, at --at or at the end
   --states             JSON Lines: after every call the map of who it concerns
   --range START-END    … only what overlaps this range of addresses (hex)

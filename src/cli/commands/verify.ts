@@ -22,9 +22,9 @@ export const verify: Command = {
   help: `Usage: vmalens verify DIR [--kernel VERSION] [--json]
 
 Replays the recording in DIR (the one *.strace in it) and compares it with the
-snapshots beside it (NN-LABEL.PID.smaps or .maps). The first snapshot of a process
-is where its replay begins; every later one is compared. Of a snapshot that
-differs, the first mapping that does is printed as both sides have it.
+snapshots beside it (NN-LABEL.PID.smaps or .maps). The first snapshot of a
+process is where its replay begins; every later one is compared. Of a snapshot
+that differs, the first mapping that does is printed as both sides have it.
 Exit status 1 if any snapshot differs.
 
   --json               one JSON document
