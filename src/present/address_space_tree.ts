@@ -4,11 +4,12 @@ import { kindContext } from '../analysis/kind';
 import { MAX_CHILDREN } from '../analysis/ranges';
 import { sealCoverage, type SealCoverage, type SealReporting } from '../analysis/seals';
 import { totalsOf, type Totals } from '../analysis/totals';
+import type { U64 } from '../mm/addr';
 import type { MapsEntry } from '../procfs/maps_entry';
-import { addressText } from './entry_text';
-import { groupDetail, groupLabel, kindIcon } from './kind_words';
+import { addressText, mappingName } from './entry_text';
+import { groupDetail, groupLabel, kindIcon, kindInWords } from './kind_words';
 import { mappingRow, type MappingContext } from './mapping_row';
-import { textBlock } from './tooltip';
+import { tableBlock, textBlock, type Tooltip } from './tooltip';
 import { makeNode, rowsOf, type NodeIcon, type TreeNode } from './tree_node';
 import { counted, formatBytes, formatCount, formatKilobytes, formatShare } from './units';
 
@@ -136,8 +137,31 @@ function groupRow(group: Group, context: MappingContext): TreeNode {
     description: detail === '' ? totals : `${detail} · ${totals}`,
     context: 'group',
     icon: groupIcon(group, context),
+    tooltip: () => groupTooltip(group),
     children: () => mappingRows(group.key, group.entries, context),
   });
+}
+
+/** What the group is, its whole name, and what it takes. */
+function groupTooltip(group: Group): Tooltip {
+  const totals = totalsOf(group.entries);
+  const rows: [string, string][] = [
+    ['Mappings', formatCount(totals.count)],
+    ['Size', formatBytes(totals.bytes)],
+    ...amountRow('RSS', totals.rss),
+    ...amountRow('PSS', totals.pss),
+    ...amountRow('Swap', totals.swap),
+  ];
+  const first = group.entries[0];
+  const isNamed = group.by === 'mapping' || group.by === 'name';
+  return {
+    title: isNamed && first !== undefined && first.path !== '' ? mappingName(first) : groupLabel(group),
+    blocks: [...(group.kind === undefined ? [] : [textBlock(kindInWords(group.kind))]), tableBlock('', rows)],
+  };
+}
+
+function amountRow(label: string, kB: U64 | null): readonly [string, string][] {
+  return kB === null ? [] : [[label, formatKilobytes(kB)]];
 }
 
 function groupIcon(group: Group, context: MappingContext): NodeIcon {

@@ -159,7 +159,7 @@ function sealedInWords(sealed: boolean | null, entry: MapsEntry, sealing: SealRe
 function smapsBlocks(smaps: SmapsFields): readonly TooltipBlock[] {
   const shown: [string, string, string][] = [];
   const zero: string[] = [];
-  for (const [name, value] of smaps.fields) {
+  for (const [name, value] of fieldsOnce(smaps.fields)) {
     if (value.kind === 'number' && value.value === 0) zero.push(name);
     else shown.push([name, smapsValueText(value), smapsFieldInWords(name) ?? '']);
   }
@@ -177,6 +177,20 @@ function smapsBlocks(smaps: SmapsFields): readonly TooltipBlock[] {
       ),
     );
   return blocks;
+}
+
+/** The two page sizes in one row where they are the same, as they nearly always are. */
+function fieldsOnce(fields: ReadonlyMap<string, SmapsValue>): readonly (readonly [string, SmapsValue])[] {
+  const kernel = fields.get('KernelPageSize');
+  const mmu = fields.get('MMUPageSize');
+  if (kernel === undefined || mmu === undefined || smapsValueText(kernel) !== smapsValueText(mmu))
+    return [...fields];
+  return [...fields].flatMap(([name, value]) => {
+    if (name === 'MMUPageSize') return [];
+    return name === 'KernelPageSize'
+      ? [['KernelPageSize, MMUPageSize', value] as const]
+      : [[name, value] as const];
+  });
 }
 
 /** A field's value as a person reads it. */

@@ -28,7 +28,9 @@ export function stepIcon(step: ReplayStep): NodeIcon {
 
 /** What came of a step, as strace prints it: `= 0`, `= EPERM`; with the prediction where it differs. */
 export function outcomeText(step: ReplayStep): string {
-  if (step.recorded === '' || step.kind === 'exit') return '';
+  // A fork's title names the child already.
+  if (step.recorded === '' || step.kind === 'exit' || step.kind === 'snapshot') return '';
+  if (step.childId !== undefined && step.mismatch === undefined) return '';
   const recorded = `= ${printable(step.recorded)}`;
   return step.mismatch === undefined ? recorded : `${recorded}, predicted ${printable(step.predicted)}`;
 }
@@ -53,5 +55,5 @@ export function stepSentence(step: ReplayStep | undefined): string {
   if (step === undefined) return 'Before the first step.';
   const outcome = outcomeText(step);
   const head = `Line ${step.line}: ${printable(step.title)}${outcome === '' ? '' : ` ${outcome}`}`;
-  return step.denied === undefined ? head : `${head}. ${printable(step.denied.reason)}`;
+  return step.denied === undefined ? head : `${head}: ${printable(step.denied.reason)}`;
 }

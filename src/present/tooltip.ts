@@ -35,7 +35,7 @@ function blockMarkdown(block: TooltipBlock): string {
   // GFM wants a head row: the heading stands in its first cell.
   const head = [block.heading, ...Array.from({ length: columns - 1 }, () => '')];
   const lines = [head, ...block.rows].map(tableLine);
-  lines.splice(1, 0, `|${' --- |'.repeat(columns)}`);
+  lines.splice(1, 0, `|${' :--- |'.repeat(columns)}`);
   return lines.join('\n');
 }
 

@@ -44,7 +44,6 @@ function lifeRow(life: ProcessLife, byId: ReadonlyMap<string, ProcessLife>, inpu
     description: [
       `${lifeLines(life)}${life.threads.length === 0 ? '' : ` · ${counted(life.threads.length + 1, 'thread')}`}`,
       ...(isCurrent ? ['shown'] : []),
-      ...(state === 'alive' ? [] : [state]),
     ].join(' · '),
     icon: isCurrent ? ({ id: 'eye', color: 'current' } as const) : LIFE_ICONS[state],
     context: 'life',

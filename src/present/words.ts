@@ -33,8 +33,9 @@ export function smapsFieldInWords(field: string): string | undefined {
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   Size: 'address space',
-  KernelPageSize: 'page size of the kernel here',
-  MMUPageSize: 'page size of the hardware here',
+  'KernelPageSize, MMUPageSize': 'size of a page here',
+  KernelPageSize: 'size of a page for the kernel here',
+  MMUPageSize: 'size of a page for the hardware here',
   Rss: 'in memory',
   Pss: 'in memory, shared pages divided by their users',
   Pss_Dirty: 'of Pss, changed',

@@ -80,7 +80,8 @@ async function pickProcess(app: App): Promise<number | undefined> {
 
 /** The rows of the list: what can be inspected, own processes first; a typed pid that is none of them. */
 export function processItems(processes: readonly ProcessFacts[], value: string): ProcessItem[] {
-  const inspectable = processes.filter((process) => process.kind === 'user');
+  // The newest first: it is mostly what somebody has just started.
+  const inspectable = processes.filter((process) => process.kind === 'user').reverse();
   const rows = (title: string, part: readonly ProcessFacts[]): ProcessItem[] =>
     part.length === 0
       ? []

@@ -124,12 +124,12 @@ async function selectProcess(app: App, session: ReplaySession): Promise<void> {
 
 /** What changed with each version, in a few words. */
 const KERNEL_WORDS: Readonly<Record<KernelVersion, string>> = {
-  '6.1': 'no mseal',
-  '6.10': 'mseal: one check over the whole range before each call',
-  '6.11': 'as 6.10',
-  '6.12': 'mseal: each mapping is checked as the call reaches it',
-  '6.18': 'moves of several mappings, guard regions',
-  '7.3': 'as 6.18, stricter merging of private file mappings',
+  '6.1': 'No mseal',
+  '6.10': 'mseal looks at the whole range before each call',
+  '6.11': 'As 6.10',
+  '6.12': 'mseal checks each mapping as the call reaches it',
+  '6.18': 'Moves of several mappings, guard regions',
+  '7.3': 'As 6.18, with stricter merging of private file mappings',
 };
 
 async function chooseKernel(app: App, session: ReplaySession): Promise<void> {

@@ -1,15 +1,16 @@
 import type { MapsEntry } from '../../procfs/maps_entry';
-import type { Instant } from '../../replay/replay_types';
 
 /**
- * Mappings of `after` that were not there, or not like this, at `before`. Empty where the process did not exist
- * before: everything being new says nothing.
+ * Mappings of `after` (the very objects) that were not there, or not like this, in `before`. Empty where there was
+ * nothing before: everything being new says nothing.
  */
-export function changedEntries(before: Instant, after: Instant, lifeId: string): ReadonlySet<MapsEntry> {
-  const old = before.entries(lifeId);
-  if (old.length === 0) return new Set();
-  const known = new Set(old.map(likeness));
-  return new Set(after.entries(lifeId).filter((entry) => !known.has(likeness(entry))));
+export function changedEntries(
+  before: readonly MapsEntry[],
+  after: readonly MapsEntry[],
+): ReadonlySet<MapsEntry> {
+  if (before.length === 0) return new Set();
+  const known = new Set(before.map(likeness));
+  return new Set(after.filter((entry) => !known.has(likeness(entry))));
 }
 
 /** Everything of a mapping that a person sees. */

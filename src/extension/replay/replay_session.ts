@@ -29,7 +29,7 @@ export class ReplaySession {
     readonly source: ReplaySource,
     private replayed: Replay,
   ) {
-    this.index = replayed.steps.length > 0 ? 0 : -1;
+    this.index = firstView(replayed);
   }
 
   get id(): string {
@@ -127,6 +127,13 @@ export class ReplaySession {
   private changed(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+/** Where a replay begins: where a snapshot first tells a whole map, else at the first step. */
+function firstView(replay: Replay): number {
+  const seed = replay.checks.find((check) => check.outcome === 'seed');
+  if (seed !== undefined) return replay.stepAtLine(seed.line);
+  return replay.steps.length > 0 ? 0 : -1;
 }
 
 function isLandmark(step: ReplayStep, landmark: Landmark): boolean {

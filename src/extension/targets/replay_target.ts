@@ -37,13 +37,13 @@ function readInstant(session: ReplaySession): Result<AddressSpace, SourceError> 
   else if (!instant.complete(life.id)) {
     notes.push('Not the whole map: what the trace did not show is unknown, not absent.');
   }
-  const before = session.position > 0 ? replay.at(session.position - 1) : undefined;
+  const before = session.position > 0 ? replay.at(session.position - 1).entries(life.id) : [];
   return ok({
     entries,
     sealing: replay.kernel === '6.1' ? 'impossible' : 'reported',
     problems: [],
     notes,
-    changed: before === undefined ? new Set() : changedEntries(before, instant, life.id),
+    changed: changedEntries(before, entries),
   });
 }
 

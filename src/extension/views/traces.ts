@@ -31,7 +31,7 @@ export class TracesView implements Closable {
       this.tree,
       this.view,
       traces.onDidChange(() => this.update()),
-      traces.onDidMove(() => this.tree.refresh()),
+      traces.onDidMove(() => this.update()),
     );
   }
 
