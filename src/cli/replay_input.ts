@@ -25,7 +25,7 @@ export const REPLAY_OPTIONS_HELP = `  --kernel VERSION     rules of this Linux: 
                        without it ${latestKernel()}
   --without FEATURE,…  what the traced kernel lacked:
                        ${KERNEL_FEATURES.join(', ')}
-  --rule NAME=VALUE    one rule otherwise than that kernel has it (they backport)`;
+  --rule NAME=VALUE    one rule, otherwise than that Linux has it`;
 
 /** Values of {@link REPLAY_OPTIONS}. */
 export interface ReplayChoices {

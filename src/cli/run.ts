@@ -107,9 +107,10 @@ COMMANDS
   vmalens COMMAND --help   how to use a command
   vmalens --version        the version
 
-Everywhere: --color=auto|always|never (NO_COLOR is respected). A file may be - for
-standard input, and may be compressed with gzip.
-Exit status: 0 done, 1 a check found differences, 2 wrong usage, 3 unreadable input.
+Everywhere: --color=auto|always|never (NO_COLOR is respected). A file may be -
+for standard input, and may be compressed with gzip.
+Exit status: 0 done, 1 a check found differences, 2 wrong usage, 3 input that
+cannot be read.
 `;
 
 function usageOf(command: Command): string {

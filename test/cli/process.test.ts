@@ -29,25 +29,28 @@ function vmalens(args: readonly string[], input?: Buffer) {
   return { status: result.status, out: result.stdout, err: result.stderr.toString() };
 }
 
+function widest(text: Buffer): number {
+  return Math.max(
+    ...text
+      .toString()
+      .split('\n')
+      .map((line) => line.length),
+  );
+}
+
 describe('the program', () => {
   it('tells its version and its commands', () => {
     const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(vmalens(['--version']).out.toString()).toBe(`vmalens ${manifest.version}\n`);
     const help = vmalens(['--help']);
     expect(help.status).toBe(0);
+    expect(widest(help.out)).toBeLessThanOrEqual(80);
     for (const command of ['maps', 'replay', 'verify', 'demo']) {
       expect(help.out.toString()).toContain(`  ${command} `);
       const own = vmalens([command, '--help']);
       expect(own.status).toBe(0);
       expect(own.out.toString()).toMatch(new RegExp(`^Usage: vmalens ${command}`));
-      expect(
-        Math.max(
-          ...own.out
-            .toString()
-            .split('\n')
-            .map((line) => line.length),
-        ),
-      ).toBeLessThanOrEqual(80);
+      expect(widest(own.out)).toBeLessThanOrEqual(80);
     }
   });
 

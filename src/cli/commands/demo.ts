@@ -27,12 +27,12 @@ import { styled, type Line } from '../styled';
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'tells the story of the example trace, and shows the map of its own process',
+  summary: 'the story of the example trace, and the map of its own process',
   help: `Usage: vmalens demo
 
 Replays the example trace that comes with the product and tells what happens in
 it: which memory gets names, what each fork shares, what a rename in a child
-does to the objects, what the seals refuse and what that leaves behind. Then it shows
+does to the objects, what the seals refuse and what that leaves behind. Then it
 shows the map of its own process.
 `,
   run,

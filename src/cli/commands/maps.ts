@@ -18,7 +18,7 @@ import { printableBytes } from '../styled';
 
 export const maps: Command = {
   name: 'maps',
-  summary: 'what is in an address space: a live process or a saved maps or smaps file',
+  summary: 'what is in an address space: a live process or a saved file',
   help: `Usage: vmalens maps PID|FILE|- [--filter QUERY] [--group-by GROUPING]
                     [--json | --csv | --text] [--smaps]
 

@@ -42,7 +42,7 @@ refused, where prediction and record differ, and what the policies cost.
 
   --at LINE            the state after that line of the trace
   --pid PID            of this process
-  --maps, --smaps      … as /proc/PID/maps prints it, or smaps (without amounts)
+  --maps, --smaps      … as /proc/PID/maps prints it, as smaps (no amounts)
   --names              name objects with their holders, at --at or at the end
   --states             JSON Lines: after every call the map of who it concerns
   --range START-END    … only what overlaps this range of addresses (hex)
