@@ -96,7 +96,7 @@ export function groupLabel(group: Group): string {
       return group.owner === undefined ? kind : `${kind}: ${printable(group.owner)}`;
     }
     case 'perms':
-      return printable(group.entries[0]?.perms ?? '');
+      return printable(group.entries[0]?.perms ?? '') || 'not told';
     case 'mapping':
       return shortName(nameOf(group));
     case 'name':

@@ -2,6 +2,8 @@ import { VM_FLAG_TABLE, type VmFlagRow } from '../mm/vm_flags';
 
 /** Permissions as printed, in words: `read, write, private`. Letters that are not known are shown as they are. */
 export function permsInWords(perms: string): string {
+  // The process maps that sanitizers print have no permissions.
+  if (perms === '') return 'unknown';
   const words = Array.from(perms, (letter) => (letter === '-' ? '' : (PERM_WORDS[letter] ?? `'${letter}'`)));
   const access = words.slice(0, 3).filter((word) => word !== '');
   const rest = words.slice(3).filter((word) => word !== '');
