@@ -39,14 +39,14 @@ export class PendingReleases {
   }
 
   /**
-   * Calls of other threads that are open at `event` and take away memory which lies where the kernel put `event`'s new
-   * mapping, in the order in which they began.
+   * Calls of other threads that are open at line `now` and take away memory which lies where the kernel put `event`'s
+   * new mapping, in the order in which they began. (`now` is before `event` when that is itself applied early.)
    */
-  inTheWay(mm: Mm, event: SyscallEvent): SyscallEvent[] {
+  inTheWay(mm: Mm, event: SyscallEvent, now: number): SyscallEvent[] {
     const placed = placedRange(event);
     if (placed === undefined || mm.firstIn(placed.start, placed.end) === undefined) return [];
     return this.split
-      .filter((other) => other !== event && other.entryLine < event.line && other.line > event.line)
+      .filter((other) => other !== event && other.entryLine < now && other.line > now)
       .filter((other) => {
         const range = releasedRange(other);
         return range !== undefined && range.start < placed.end && placed.start < range.end;

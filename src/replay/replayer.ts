@@ -160,7 +160,11 @@ export class Replayer {
    * where something is mapped means that another thread's call, still open here, had taken that away.
    */
   private releaseFirst(mm: Mm, event: SyscallEvent): void {
-    for (const pending of this.releases.inTheWay(mm, event)) {
+    for (const pending of this.releases.inTheWay(
+      mm,
+      event,
+      this.trace.events[this.position]?.line ?? event.line,
+    )) {
       if (this.done.has(pending)) continue;
       const life = this.world.lifeOf(pending.pid);
       if (life?.mm === mm) this.memoryCall(life, pending);
