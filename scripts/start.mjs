@@ -7,7 +7,7 @@
  * The variable PORT sets the workbench's port.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { explain, installWorkbench } from './workbench/install.mjs';
@@ -121,6 +121,8 @@ class Stopper {
 
 async function main() {
   mkdirSync(home, { recursive: true });
+  // What an earlier version has installed must not stay beside this one.
+  rmSync(extensions, { recursive: true, force: true });
   writeFileSync(log, '');
   prepareWorkspace();
   const given = process.argv.indexOf('--vsix');

@@ -5,6 +5,8 @@ export interface QuickItem {
   readonly label: string;
   readonly description: string;
   readonly detail: string;
+  /** Position among all items, from 0. */
+  readonly index: number;
 }
 
 /** The box that drops from the top of the window: the command palette, quick picks and input boxes. */
@@ -56,6 +58,7 @@ export class QuickInput {
             label: text('.quick-input-list-label .label-name'),
             description: text('.quick-input-list-label .label-description'),
             detail: text('.quick-input-list-label-meta'),
+            index: Number(row.getAttribute('data-index')),
           };
         }),
     );
@@ -69,12 +72,20 @@ export class QuickInput {
   /** Waits for the item with this label (a string is the whole label) and accepts it. */
   async choose(label: string | RegExp): Promise<void> {
     const fits = (text: string): boolean => (typeof label === 'string' ? text === label : label.test(text));
-    await this.waitForItem((item) => fits(item.label.trim()), String(label));
-    const pattern = typeof label === 'string' ? new RegExp(`^\\s*${escapeRegExp(label)}\\s*$`) : label;
-    const row = this.box.locator('.quick-input-list .monaco-list-row', {
-      has: this.page.locator('.quick-input-list-label .label-name', { hasText: pattern }),
-    });
-    await row.first().click();
+    await this.chooseItem((item) => fits(item.label.trim()), String(label));
+  }
+
+  /** Waits for an item that fits and accepts it. */
+  async chooseItem(fits: (item: QuickItem) => boolean, what: string): Promise<void> {
+    const item = await this.waitForItem(fits, what);
+    await this.box.locator(`.quick-input-list .monaco-list-row[data-index="${item.index}"]`).click();
+  }
+
+  /** Waits for an input box, replaces its text and accepts it. */
+  async answer(text: string): Promise<void> {
+    await this.type(text);
+    await this.accept();
+    await this.waitUntilClosed();
   }
 
   /** Accepts what is typed or focused. */
@@ -86,8 +97,4 @@ export class QuickInput {
     await this.page.keyboard.press('Escape');
     await this.waitUntilClosed();
   }
-}
-
-export function escapeRegExp(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

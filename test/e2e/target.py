@@ -1,7 +1,8 @@
 """A process with one region of each kind, for the end-to-end tests to look at.
 
-Usage: target.py FILE. Prints one line of JSON when everything is mapped, and ends when its standard input does.
-What the kernel refuses (names before 5.17 or without CONFIG_ANON_VMA_NAME, seals before 6.10) is null.
+Usage: target.py FILE. Prints one line of JSON when everything is mapped. For each line of its standard input it
+maps another region and prints that; at the end of the input it ends. A name that the kernel refuses (before 5.17
+or without CONFIG_ANON_VMA_NAME) is null, and "sealed" is false where there is no mseal (before 6.10).
 """
 
 import ctypes
@@ -76,7 +77,8 @@ def main():
         "heap": {"address": heap},
     }
     print(json.dumps(facts), flush=True)
-    sys.stdin.read()
+    for count, _ in enumerate(sys.stdin):
+        print(json.dumps(place(36 + 2 * count, 1, PROT_READ)), flush=True)
 
 
 main()

@@ -38,7 +38,10 @@ export class TreeView {
     readonly title: string,
   ) {
     this.pane = page.locator('.sidebar .pane', {
-      has: page.locator(`:scope > .pane-header[aria-label^="${title} Section"]`),
+      // With a description beside the title the label reads `Traces - description Section`.
+      has: page.locator(
+        `:scope > .pane-header:is([aria-label="${title} Section"], [aria-label^="${title} - "])`,
+      ),
     });
     this.header = this.pane.locator('> .pane-header');
     this.list = this.pane.locator('.monaco-list');
@@ -58,22 +61,19 @@ export class TreeView {
       await this.header.locator('.title').click();
   }
 
-  /** What stands beside the title, such as the name of the target. */
+  /** What stands beside the title, such as the name of the target; '' for nothing. */
   async description(): Promise<string> {
-    const description = this.header.locator('.description');
-    return (await description.count()) === 0 ? '' : ((await description.first().textContent()) ?? '');
+    return (await this.header.locator('.description').allTextContents())[0] ?? '';
   }
 
   /** The message above the tree, '' if there is none. */
   async message(): Promise<string> {
-    const message = this.pane.locator('.message:visible');
-    return (await message.count()) === 0 ? '' : ((await message.first().textContent()) ?? '');
+    return (await this.pane.locator('.message:visible').allTextContents())[0] ?? '';
   }
 
   /** What an empty view says, '' while it does not show it. */
   async welcome(): Promise<string> {
-    const content = this.pane.locator('.welcome-view-content:visible');
-    return (await content.count()) === 0 ? '' : await content.first().innerText();
+    return (await this.pane.locator('.welcome-view-content:visible').allInnerTexts())[0] ?? '';
   }
 
   /** The buttons of the welcome content. */
@@ -189,6 +189,18 @@ export class TreeView {
     const row = this.locate(await this.findRow(fits, what));
     await row.hover();
     await row.locator(`.actions .action-label[aria-label^="${action}"]`).click();
+  }
+
+  /** Opens the context menu of a row and chooses. */
+  async chooseFromMenu(fits: RowTest, what: string, item: string): Promise<void> {
+    await this.locate(await this.findRow(fits, what)).click({ button: 'right' });
+    const menu = this.page.locator('.monaco-menu-container .action-label', { hasText: item });
+    await menu.first().click();
+  }
+
+  /** Scrolls to the first row. */
+  async toTop(): Promise<void> {
+    await this.scroll(-1e7);
   }
 
   private locate(row: TreeRow): Locator {

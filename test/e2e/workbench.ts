@@ -132,11 +132,11 @@ export class Workbench {
   }
 
   /** Saves a picture of the window and returns its path. */
-  async screenshot(name: string): Promise<string> {
+  async screenshot(name: string, { keepPointer = false } = {}): Promise<string> {
     const path = join(this.provided.out, `${name.replaceAll(/[^\w.-]+/g, '-')}.png`);
     mkdirSync(dirname(path), { recursive: true });
-    // The pointer leaves, so that no row is drawn as hovered.
-    await this.page.mouse.move(900, 890);
+    // The pointer leaves, so that no row is drawn as hovered and no tooltip covers anything.
+    if (!keepPointer) await this.page.mouse.move(900, 890);
     await this.page.screenshot({ path });
     return path;
   }
