@@ -1,5 +1,5 @@
 /** Thrown when something that must hold does not: always a bug of ours, never bad input. */
-export class AssertionError extends Error {
+class AssertionError extends Error {
   constructor(why: string) {
     super(`assertion failed: ${why}`);
     this.name = 'AssertionError';

@@ -1,5 +1,5 @@
 import type { AnonVmaName } from './anon_vma_name';
-import { vpn, vpnAdd, type Vpn } from './addr';
+import type { Vpn } from './addr';
 import type { VmFlags } from './vm_flags';
 
 /** Which driver's vm_ops a file mapping gets, as far as it decides merging, splitting and naming. */
@@ -98,10 +98,3 @@ export function pgoffAt(vma: Vma, page: Vpn): number {
 export function overlaps(vma: Vma, start: Vpn, end: Vpn): boolean {
   return vma.start < end && start < vma.end;
 }
-
-/** Start of a VMA `pages` long that ends at `end`. */
-export function startFor(end: Vpn, pages: number): Vpn {
-  return vpnAdd(end, -pages);
-}
-
-export const VPN_ZERO = vpn(0);

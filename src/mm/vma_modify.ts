@@ -22,7 +22,7 @@ export function splitVma(mm: Mm, index: number, at: Vpn): Result<void, Refusal> 
 }
 
 /** `split_vma`: refused at vm.max_map_count. */
-export function splitVmaWithinLimit(mm: Mm, index: number, at: Vpn): Result<void, Refusal> {
+function splitVmaWithinLimit(mm: Mm, index: number, at: Vpn): Result<void, Refusal> {
   if (mm.mapCount >= mm.system.maxMapCount) {
     return refuse('ENOMEM', 'the split would exceed vm.max_map_count (split_vma)', mm.tree.at(index) ?? null);
   }

@@ -62,7 +62,7 @@ function samePath(held: VmFile, path: string): boolean {
   return held.path === path || (!held.path.startsWith('/') && !held.path.startsWith('fd:'));
 }
 
-export function isMemfd(path: string): boolean {
+function isMemfd(path: string): boolean {
   return path.startsWith('/memfd:');
 }
 

@@ -78,7 +78,7 @@ function isHeap(vma: Vma, { startBrk, brk }: MmScalars, rules: KernelRules): boo
   return rules.heapLabelStrict ? start < brk && end > startBrk : start <= brk && end >= startBrk;
 }
 
-export function permsOf(flags: VmFlags): string {
+function permsOf(flags: VmFlags): string {
   return (
     (hasAny(flags, VM_READ) ? 'r' : '-') +
     (hasAny(flags, VM_WRITE) ? 'w' : '-') +

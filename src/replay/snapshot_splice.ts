@@ -162,7 +162,7 @@ function vmaOfEntry(mm: Mm, files: FileTable, entry: MapsEntry, known: Known): V
 }
 
 /** Flags as printed, protection key aside; a plain maps line tells permissions only, the rest is what is usual. */
-export function flagsOfEntry(entry: MapsEntry): VmFlags {
+function flagsOfEntry(entry: MapsEntry): VmFlags {
   const printed = entry.smaps?.vmFlags;
   if (printed !== undefined && printed !== null) return flagsOfMnemonics(printed).flags;
   const [r, w, x, s] = entry.perms;

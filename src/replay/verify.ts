@@ -49,7 +49,7 @@ function replayedEntries(mm: Mm): MapsEntry[] {
 type Difference = NonNullable<SnapshotCheck['firstDifference']>;
 
 /** Pairs of VMAs that differ, by address. Device and inode are compared only where both sides know them. */
-export function compareEntries(replayed: readonly MapsEntry[], snapshot: readonly MapsEntry[]): Difference[] {
+function compareEntries(replayed: readonly MapsEntry[], snapshot: readonly MapsEntry[]): Difference[] {
   const differences: Difference[] = [];
   let a = 0;
   let b = 0;

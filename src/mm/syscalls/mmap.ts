@@ -49,21 +49,21 @@ import {
 } from '../vm_flags';
 import { unmapRange } from './munmap';
 
-export const MAP_TYPE = 0xf;
+const MAP_TYPE = 0xf;
 export const MAP_SHARED = 1;
 export const MAP_PRIVATE = 2;
-export const MAP_SHARED_VALIDATE = 3;
+const MAP_SHARED_VALIDATE = 3;
 export const MAP_DROPPABLE = 8;
 export const MAP_FIXED = 0x10;
 export const MAP_ANONYMOUS = 0x20;
 export const MAP_GROWSDOWN = 0x100;
-export const MAP_LOCKED = 0x2000;
+const MAP_LOCKED = 0x2000;
 export const MAP_NORESERVE = 0x4000;
-export const MAP_POPULATE = 0x8000;
-export const MAP_NONBLOCK = 0x10000;
+const MAP_POPULATE = 0x8000;
+const MAP_NONBLOCK = 0x10000;
 export const MAP_STACK = 0x20000;
-export const MAP_HUGETLB = 0x40000;
-export const MAP_SYNC = 0x80000;
+const MAP_HUGETLB = 0x40000;
+const MAP_SYNC = 0x80000;
 export const MAP_FIXED_NOREPLACE = 0x100000;
 
 export const PROT_READ = 1;

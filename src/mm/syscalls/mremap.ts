@@ -17,6 +17,7 @@ import { canModifyMm, canModifyVma } from '../seal';
 import type { Vma } from '../vma';
 import { hasAny, unionOf, VM_DONTEXPAND, VM_LOCKED, VM_MAYSHARE, VM_PFNMAP, VM_SHARED } from '../vm_flags';
 import { expandInPlace, moveVma } from './mremap_move';
+import type { Remap } from './remap';
 import { unmapRange } from './munmap';
 
 export const MREMAP_MAYMOVE = 1;
@@ -31,18 +32,6 @@ export interface MremapArgs {
   readonly newAddr: U64;
   /** Where the record says that it went; decides the place, never the outcome. */
   readonly placedAt: U64 | undefined;
-}
-
-/** The call in pages, as it goes from check to check. `oldPages` shrinks when the tail was unmapped. */
-export interface Remap {
-  readonly old: Vpn;
-  readonly oldPages: number;
-  readonly newPages: number;
-  readonly to: Vpn;
-  readonly fixed: boolean;
-  readonly dontUnmap: boolean;
-  readonly mayMove: boolean;
-  readonly placedAt: Vpn | undefined;
 }
 
 /** mremap: mm/mremap.c. Returns the new address, or `anywhere` if the kernel is free to choose. */

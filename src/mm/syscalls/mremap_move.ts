@@ -7,7 +7,7 @@ import { pgoffAt, vmaForbidsSplit, vmaIsAnonymous, vmaResized, type Vma } from '
 import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
 import { setVma, splitVma, vmaAt } from '../vma_modify';
 import { hasAny, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
-import type { Remap } from './mremap';
+import type { Remap } from './remap';
 import { unmapRange } from './munmap';
 
 /** The part of mremap that moves: copy_vma, then the source is unmapped or emptied. */
