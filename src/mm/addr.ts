@@ -14,7 +14,6 @@ export type Vpn = number & { readonly __brand: 'Vpn' };
  */
 export type U64 = number | bigint;
 
-const PAGE_SHIFT = 12;
 const PAGE_SIZE = 4096;
 
 /** End of the user address space of x86-64 with 4-level paging, in pages (TASK_SIZE = 0x7ffffffff000). */
