@@ -88,6 +88,16 @@ export class QuickInput {
     await this.waitUntilClosed();
   }
 
+  /** Answers the workbench's own file dialog with the path of a file. */
+  async answerFile(path: string): Promise<void> {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    await this.type(path);
+    // The dialog lists the folder first; an answer before that is not taken.
+    await this.waitForItem((item) => item.label === name, path);
+    await this.accept();
+    await this.waitUntilClosed();
+  }
+
   /** Accepts what is typed or focused. */
   async accept(): Promise<void> {
     await this.input.press('Enter');

@@ -21,8 +21,15 @@ import {
   writeSettings,
 } from '../../scripts/workbench/server.mjs';
 
-/** A row that sticks to the top of its tree would lie over the rows that the tests want to click. */
-const SETTINGS = { ...QUIET_SETTINGS, 'workbench.tree.enableStickyScroll': false };
+/**
+ * A row that sticks to the top of its tree would lie over the rows that the tests want to click, and a picture must
+ * not show half a change of colours.
+ */
+const SETTINGS = {
+  ...QUIET_SETTINGS,
+  'workbench.tree.enableStickyScroll': false,
+  'workbench.reduceMotion': 'on',
+};
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const out = join(here, 'out');

@@ -194,8 +194,13 @@ export class TreeView {
   /** Opens the context menu of a row and chooses. */
   async chooseFromMenu(fits: RowTest, what: string, item: string): Promise<void> {
     await this.locate(await this.findRow(fits, what)).click({ button: 'right' });
-    const menu = this.page.locator('.monaco-menu-container .action-label', { hasText: item });
-    await menu.first().click();
+    const menu = this.page.locator('.monaco-menu-container');
+    // A menu that has just opened takes no click: it might be the one that opened it.
+    await poll(`the menu to take "${item}"`, async () => {
+      if ((await menu.count()) === 0) return true;
+      await menu.locator('.action-item', { hasText: item }).first().click({ timeout: 1000 });
+      return false;
+    });
   }
 
   /** Scrolls to the first row. */

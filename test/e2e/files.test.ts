@@ -1,0 +1,99 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/extension/ids';
+import { Lens } from './lens';
+import { poll } from './poll';
+import { labelled } from './tree_view';
+import { useWorkbench } from './workbench';
+
+const MAPS = `00400000-00401000 r-xp 00000000 08:01 131 /usr/bin/tool
+00600000-00602000 rw-p 00000000 08:01 131 /usr/bin/tool
+01000000-01021000 rw-p 00000000 00:00 0 [heap]
+7f0000000000-7f0000010000 rwxp 00000000 00:00 0
+7f0000020000-7f0000021000 rw-s 00000000 00:05 42 /memfd:ring (deleted)
+7f0000030000-7f0000034000 rw-p 00000000 00:00 0 [anon:jit code]
+7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0 [stack]
+`;
+
+const SMAPS = `7f0000000000-7f0000010000 r--p 00000000 00:00 0                          [anon:config]
+Size:                 64 kB
+Rss:                  16 kB
+Locked:                0 kB
+VmFlags: rd mr mw me sl
+`;
+
+const workbench = useWorkbench();
+let lens: Lens;
+
+beforeAll(async () => {
+  lens = new Lens(workbench());
+  await lens.showOnly(lens.addressSpace);
+});
+
+/** Runs Open maps/smaps… and answers the workbench's file dialog with a path. */
+async function openMaps(name: string, text: string): Promise<void> {
+  const path = join(workbench().workspace, name);
+  writeFileSync(path, text);
+  await lens.run(COMMANDS.openMaps);
+  await workbench().quickInput.answerFile(path);
+}
+
+it('shows a saved maps file', async () => {
+  await openMaps('saved.maps', MAPS);
+  await poll('the file', async () => (await lens.addressSpace.description()).includes('saved.maps'));
+  const sealed = await lens.addressSpace.findRow(labelled('Sealed'), 'Sealed');
+  expect(sealed.description).toBe('unknown: plain maps do not show seals');
+  expect(sealed.icons).toEqual(['question']);
+  await lens.runAndChoose(COMMANDS.groupBy, 'Address');
+  const rows = await poll('seven mappings', async () => {
+    const all = (await lens.addressSpace.rows()).filter((row) => row.label !== 'Sealed');
+    return all.length === 7 && all;
+  });
+  expect(rows.map((row) => row.label)).toEqual([
+    'tool',
+    'tool',
+    '[heap]',
+    'anonymous',
+    'memfd:ring',
+    '[anon:jit code]',
+    '[stack]',
+  ]);
+  expect(rows[3]).toMatchObject({
+    icons: ['warning'],
+    description: expect.stringContaining('writable and executable'),
+  });
+  await workbench().screenshot('saved-maps');
+});
+
+it('goes from a mapping to its line', async () => {
+  await lens.addressSpace.chooseFromMenu(labelled('[heap]'), '[heap]', 'Go to Line in Text');
+  await workbench()
+    .statusBar(/^Ln 3, Col 1$/)
+    .waitFor();
+  expect(await workbench().activeTab()).toContain('saved.maps');
+});
+
+it('shows the seals of a saved smaps file', async () => {
+  await openMaps('saved.smaps', SMAPS);
+  await poll('the file', async () => (await lens.addressSpace.description()).includes('saved.smaps'));
+  const sealed = await lens.addressSpace.findRow(labelled('Sealed'), 'Sealed');
+  expect(sealed.description).toBe('1 of 1 mapping · 64 kB of 64 kB (100%)');
+  const names = lens.sharedNames;
+  await lens.showOnly(names);
+  const name = await names.findRow(labelled('"config"'), 'the name');
+  expect(name.description).toContain('1 mapping');
+  await lens.showOnly(lens.addressSpace);
+});
+
+it('tells the line of a problem and shows the rest', async () => {
+  await openMaps('broken.maps', MAPS.replace('01000000-01021000', '0100z000-01021000'));
+  await poll('the problem', async () => (await lens.addressSpace.message()).includes('line 3'));
+  await lens.addressSpace.findRow(labelled('[stack]'), 'the last mapping');
+});
+
+it('tells that a file is none of its kind', async () => {
+  await openMaps('letter.txt', 'Dear reader,\nthere are no mappings here.\n');
+  expect(await workbench().notification('letter.txt')).toContain('line 1');
+  await workbench().clearNotifications();
+});
