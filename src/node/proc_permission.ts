@@ -18,7 +18,7 @@ export interface PermissionFacts {
   readonly own: ProcessUser | undefined;
   readonly ownCapSysPtrace: boolean;
   readonly target: ProcessUser | undefined;
-  /** False when the kernel protects the process: it changed its credentials, or asked for it. */
+  /** False when the kernel protects the process: it changed its credentials, or asked for it. Null for root's. */
   readonly targetDumpable: boolean | null;
   /** kernel.yama.ptrace_scope, where Yama is built in. */
   readonly ptraceScope: string | null;
@@ -36,8 +36,7 @@ export async function permissionFacts(root: string, pid: number): Promise<Permis
     own: statusUser(own),
     ownCapSysPtrace: hasCapSysPtrace(own),
     target,
-    // The kernel gives the files of a process that is not dumpable to root.
-    targetDumpable: target === undefined || owner === null ? null : owner === target.effective,
+    targetDumpable: target === undefined || owner === null ? null : isDumpable(owner, target),
     ptraceScope: (await textOf(join(root, 'sys', 'kernel', 'yama', 'ptrace_scope')))?.trim() ?? null,
     hidepid: await hidepidOf(root),
   };
@@ -55,7 +54,7 @@ export function notPermitted(pid: number, facts: PermissionFacts): ProcRefusal {
   const otherUser = own !== undefined && target !== undefined && own.effective !== target.real;
   if (otherUser)
     help.push(`run as the same user (it belongs to user ${target.real}, this is user ${own.effective})`);
-  if (facts.targetDumpable === false && target?.effective !== 0) {
+  if (facts.targetDumpable === false) {
     help.push(
       'the process is not dumpable (it changed its user, or asked for protection): being the same user is not enough',
     );
@@ -76,6 +75,11 @@ export function notPermitted(pid: number, facts: PermissionFacts): ProcRefusal {
     );
   }
   return refusal('not-permitted', pid, `not permitted to read the mappings of process ${pid}`, help);
+}
+
+/** The kernel gives the files of a process that is not dumpable to root: for root's own that tells nothing. */
+function isDumpable(owner: number, target: ProcessUser): boolean | null {
+  return target.effective === 0 ? null : owner === target.effective;
 }
 
 async function statusOf(path: string): Promise<ProcessStatus> {

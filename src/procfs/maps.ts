@@ -55,13 +55,14 @@ class MapsParser {
   private readonly fields = new FieldScanner();
   private readonly blockEnds: number[] = [];
   private readonly blockOwners: number[] = [];
+  /** Null before the first mapping, and where the one that field lines would belong to was refused or lost. */
   private current: OpenMapping | null = null;
-  /** The range that field lines would belong to was refused or lost. */
-  private skipping = false;
   private hasFields = false;
   private layout: 'gdb' | 'sanitizer' | null = null;
-  /** Something was there that belongs to a text of mappings, even if no entry came of it. */
-  private recognised = false;
+  /** A mapping was refused or lost: something was there, even if no entry came of it. */
+  private refused = false;
+  /** There were fields before the first mapping. */
+  private strayFields = false;
 
   constructor(private readonly text: string) {}
 
@@ -101,7 +102,6 @@ class MapsParser {
     const { path, perms } = scanned;
     // Not every line ends in CR, yet nothing but CR is no path.
     const entry = path !== '' && trimCr(path, 0, path.length) === 0 ? { ...scanned, path: '' } : scanned;
-    this.skipping = false;
     if (path === ROLLUP_PATH) {
       if (this.rollup !== null) return this.refuse(SECOND_ROLLUP, line);
       const record = new SmapsRecord(line.number);
@@ -135,8 +135,7 @@ class MapsParser {
 
   /** Field lines that follow belong to nothing that could be read. */
   private skip(): number {
-    this.recognised = true;
-    this.skipping = true;
+    this.refused = true;
     this.current = null;
     return OUTSIDE;
   }
@@ -156,15 +155,16 @@ class MapsParser {
   private mayBeText(field: FieldLine): boolean {
     if (field.kind === 'flags') return false;
     if (field.value.kind === 'text' && readErrorIn(field.value.text) !== null) return false;
-    if (this.current === null) return this.skipping;
+    if (this.current === null) return this.refused;
     return this.current.record !== null || field.name === 'Name';
   }
 
   private takeField(field: FieldLine, line: LineCursor): number {
     const current = this.current;
     if (current === null) {
-      if (this.skipping) return OUTSIDE;
-      this.recognised = true;
+      if (this.refused) return OUTSIDE;
+      if (!isTypicalField(field)) return this.takeStray(line);
+      this.strayFields = true;
       this.problems.addToRun(line.number, 'field-without-mapping', 'an smaps field before any address range');
       return OUTSIDE;
     }
@@ -257,7 +257,7 @@ class MapsParser {
     if (this.hasFields) this.finishRecords();
     const rollup = this.finishRollup();
     findTornReads(entries, this.problems);
-    const found = entries.length > 0 || rollup !== null || this.recognised;
+    const found = entries.length > 0 || rollup !== null || this.refused || this.strayFields;
     return {
       kind: this.kind(),
       entries,

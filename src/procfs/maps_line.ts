@@ -143,7 +143,7 @@ export function readPath(text: string, from: number, to: number): PathColumn {
   if (deleted) bytes = bytes.slice(0, -DELETED.length);
   if (bytes.includes('\\012')) bytes = bytes.replaceAll('\\012', '\n');
   const path = textOfBytes(bytes);
-  const anonName = path.charCodeAt(0) === OPEN_BRACKET && !deleted ? anonNameOf(path) : null;
+  const anonName = path.charCodeAt(0) === OPEN_BRACKET ? anonNameOf(path) : null;
   return { path, deleted, anonName };
 }
 

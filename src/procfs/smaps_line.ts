@@ -47,7 +47,7 @@ export class FieldScanner {
         return expected;
     }
     const nameTo = skipName(text, from, to);
-    if (nameTo === from || nameTo === to || text.charCodeAt(nameTo) !== COLON) return null;
+    if (nameTo === from || text.charCodeAt(nameTo) !== COLON) return null;
     const found = text.slice(from, nameTo);
     let name = this.names.get(found);
     if (name === undefined) {

@@ -81,12 +81,15 @@ describe('the facts', () => {
 
   test('a process whose files belong to another user than it is not dumpable', async () => {
     const uid = process.getuid?.() ?? 0;
-    await proc.put(7, { uid });
-    expect((await permissionFacts(proc.root, 7)).targetDumpable).toBe(true);
-    await proc.put(8, { uid: uid + 1 });
-    expect((await permissionFacts(proc.root, 8)).targetDumpable).toBe(false);
-    if (uid !== 0) return;
-    await chown(join(proc.root, '8'), 1, 1);
-    expect((await permissionFacts(proc.root, 8)).targetDumpable).toBe(true);
+    await proc.put(7, { uid: uid + 1 });
+    expect((await permissionFacts(proc.root, 7)).targetDumpable).toBe(false);
+    await proc.put(8, { uid: 1 });
+    if (uid === 0) await chown(join(proc.root, '8'), 1, 1);
+    expect((await permissionFacts(proc.root, 8)).targetDumpable).toBe(uid === 0 || uid === 1);
+  });
+
+  test('of a process of root do not say whether it is dumpable', async () => {
+    await proc.put(7, { uid: 0 });
+    expect((await permissionFacts(proc.root, 7)).targetDumpable).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -62,6 +62,19 @@ describe('the text of a process', () => {
   });
 });
 
+test.skipIf(!existsSync('/proc/self/fd'))('no file stays open', async () => {
+  await proc.put(7, { files: { maps: LONG } });
+  const openFiles = () => readdirSync('/proc/self/fd').length;
+  await reader.readMaps(7);
+  const before = openFiles();
+  for (let i = 0; i < 20; i++) {
+    await reader.readMaps(7);
+    await reader.readMaps(7, { signal: AbortSignal.abort() });
+    await new ProcReader(proc.root, 1).readMaps(7);
+  }
+  expect(openFiles()).toBeLessThan(before + 20);
+});
+
 describe('why there is none', () => {
   test('no such process', async () => {
     expect(await reader.readMaps(99)).toMatchObject({
@@ -75,6 +88,11 @@ describe('why there is none', () => {
     const result = await reader.readMaps(99);
     expect(result).toMatchObject({ ok: false, error: { kind: 'gone' } });
     expect(result.ok ? '' : result.error.help.join()).toContain('hidepid=2');
+  });
+
+  test('gone for sure where hidepid hides no process', async () => {
+    await proc.write('self/mountinfo', `22 27 0:21 / ${proc.root} rw - proc proc rw,hidepid=1\n`);
+    expect(await reader.readMaps(99)).toMatchObject({ ok: false, error: { kind: 'gone', help: [] } });
   });
 
   test('a kernel thread', async () => {

@@ -33,6 +33,10 @@ describe('texts without mappings', () => {
     expect(parseMaps(text).problems[0]?.text).toContain(words);
   });
 
+  test('a list of other things is not one of fields', () => {
+    expect(problemCodes(parseAndCheck('name: x\nThreads: 4\ncount: 7\n'))).toEqual(['1 not-maps']);
+  });
+
   test('the problem is at the first line that says something', () => {
     expect(problemCodes(parseAndCheck('\n\n\nhello\n'))).toEqual(['4 not-maps']);
   });
@@ -91,6 +95,20 @@ describe('the last line without its newline', () => {
       complete: false,
     });
     expect(problemCodes(document)).toEqual(['3 cut-off']);
+  });
+
+  test('a header cut after whole records leaves them whole', () => {
+    for (const begun of ['0000200', 'S', '00002000-00003000 r--p 0000']) {
+      const document = parseAndCheck(A + FIELDS + FLAGS + begun);
+      expect(document.entries.map((entry) => entry.smaps?.complete)).toEqual([true]);
+      expect(problemCodes(document)).toEqual(['5 cut-off']);
+    }
+  });
+
+  test('a single cut field is enough to be incomplete', () => {
+    const document = parseAndCheck(`${A}Rss:                   4 kB\nPss:                   1`);
+    expect(document.entries[0]?.smaps?.complete).toBe(false);
+    expect(document.entries[0]?.smaps?.fields.has('Pss')).toBe(false);
   });
 
   test('flags that lack what the permissions need are cut', () => {
@@ -185,6 +203,19 @@ test('a range in the prefix of a log is not the mapping', () => {
   expect(document.entries.map(({ start, end }) => [start, end])).toEqual([[1, 2]]);
 });
 
+test('ranges in other text are no rows of a sanitizer', () => {
+  for (const line of ['map 0x1000-0x2000\t/x', '\t0x1000-0x2000 /x', '\t0x1000 0x2000\t/x']) {
+    expect(parseAndCheck(`${A}${line}\n`).entries).toHaveLength(1);
+  }
+  expect(parseAndCheck(`${A}tag: \t0x2000-0x3000\t/x\n`).entries).toHaveLength(2);
+});
+
+test('four numbers are a row of gdb only if the third is the size', () => {
+  expect(parseAndCheck('  0x1000 0x3000 0x2000 0x0 r--p /x\n').kind).toBe('gdb');
+  expect(parseAndCheck('  0x1000 0x3000 0x1000 0x0 r--p /x\n').kind).toBe('unknown');
+  expect(problemCodes(parseAndCheck('  0x3000 0x1000 0x2000 0x0 r--p /x\n'))).toEqual(['1 end-below-start']);
+});
+
 test('a second rollup is told and left out', () => {
   const rollup = '00001000-00002000 ---p 00000000 00:00 0 [rollup]\nRss: 4 kB\nLocked: 0 kB\n';
   const document = parseAndCheck(rollup + rollup);
@@ -208,6 +239,14 @@ describe('torn reads', () => {
 
   test('a mapping that grew after it was printed', () => {
     expect(problemCodes(parseAndCheck(line(1, 3) + line(3, 5) + line(1, 6)))).toEqual(['3 overlap']);
+  });
+
+  test('two mappings inside a large one', () => {
+    const document = parseAndCheck(line(1, 10) + line(2, 3) + line(5, 6));
+    expect(document.problems.map(({ text }) => text.split(':')[0])).toEqual([
+      'line 2 overlaps line 1',
+      'line 3 overlaps line 1',
+    ]);
   });
 
   test('the same range with another name is no repetition', () => {

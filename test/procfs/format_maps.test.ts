@@ -40,9 +40,9 @@ test('73 characters stand before a name, whatever the width of the numbers befor
 });
 
 test('a path is printed as bytes, with its newlines escaped and the mark of a deleted file', () => {
-  const path = 'caf\u00e9\udcff a\nb';
+  const path = 'caf\u00e9\udcff a\nb\n';
   expect(formatMapsLine({ ...ENTRY, path, deleted: true }).slice(73)).toBe(
-    'caf\xc3\xa9\xff a\\012b (deleted)',
+    'caf\xc3\xa9\xff a\\012b\\012 (deleted)',
   );
 });
 
