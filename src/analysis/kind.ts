@@ -74,7 +74,7 @@ export function isShared(entry: MapsEntry): boolean | null {
   return letter === 's' ? true : letter === 'p' ? false : null;
 }
 
-export function isExecutable(entry: MapsEntry): boolean {
+function isExecutable(entry: MapsEntry): boolean {
   return entry.perms[2] === 'x';
 }
 

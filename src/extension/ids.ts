@@ -1,5 +1,5 @@
 /**
- * Every id that package.json and the code share, once. test/extension/ids.test.ts compares the two both ways.
+ * Every id that package.json and the code share, once. test/tidy.test.ts compares the two both ways.
  */
 
 export const COMMANDS = {

@@ -99,7 +99,7 @@ export class OpenSources implements Closable {
 }
 
 /** What was stored, checked: an older or newer version of us may have written something else. */
-export function readStored(value: unknown): StoredSources {
+function readStored(value: unknown): StoredSources {
   if (typeof value !== 'object' || value === null) return { traces: [], file: undefined };
   const traces = 'traces' in value && Array.isArray(value.traces) ? (value.traces as readonly unknown[]) : [];
   const file = 'file' in value && typeof value.file === 'string' ? value.file : undefined;

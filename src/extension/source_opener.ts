@@ -138,7 +138,7 @@ function configuredKernel(uri: vscode.Uri): KernelVersion {
 }
 
 /** The last part of a file's path. */
-export function fileName(uri: vscode.Uri): string {
+function fileName(uri: vscode.Uri): string {
   const path = uri.path;
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }

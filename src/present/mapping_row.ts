@@ -69,7 +69,7 @@ export function mappingRow(id: string, entry: MapsEntry, context: MappingContext
 }
 
 /** Range, permissions, size and what is in memory, then what is special: `… rw-p 64 kB · RSS 12 kB · sealed`. */
-export function mappingDescription(entry: MapsEntry, facts: MappingFacts): string {
+function mappingDescription(entry: MapsEntry, facts: MappingFacts): string {
   const rss = kilobytes(entry, 'Rss');
   const pss = kilobytes(entry, 'Pss');
   const parts = [`${rangeText(entry)} ${printable(entry.perms)} ${formatBytes(sizeOf(entry))}`];
@@ -120,7 +120,7 @@ function mappingInWords(entry: MapsEntry, facts: MappingFacts): string {
 }
 
 /** Everything that is known of a mapping, every field and every flag in words. */
-export function mappingTooltip(entry: MapsEntry, facts: MappingFacts, sealing: SealReporting): Tooltip {
+function mappingTooltip(entry: MapsEntry, facts: MappingFacts, sealing: SealReporting): Tooltip {
   const name = mappingName(entry);
   const pages = Math.max(0, entry.end - entry.start);
   const owner = ownerOf(entry);
@@ -194,7 +194,7 @@ function fieldsOnce(fields: ReadonlyMap<string, SmapsValue>): readonly (readonly
 }
 
 /** A field's value as a person reads it. */
-export function smapsValueText(value: SmapsValue): string {
+function smapsValueText(value: SmapsValue): string {
   if (value.kind === 'text') return value.text;
   if (value.unit === 'kB') return formatKilobytes(value.value);
   return value.unit === '' ? value.value.toString() : `${value.value} ${value.unit}`;

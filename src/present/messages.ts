@@ -42,7 +42,7 @@ export function filterSentence(
 }
 
 /** How many problems a text has and what the first one is; '' for none. */
-export function problemsSentence(problems: readonly ParseProblem[]): string {
+function problemsSentence(problems: readonly ParseProblem[]): string {
   const [first] = problems;
   if (first === undefined) return '';
   const where = `line ${first.line}: ${first.text}`;

@@ -107,7 +107,7 @@ describe('processTree', () => {
     fc.assert(
       fc.property(fc.array(process, { maxLength: 12 }), (list) => {
         const processes = list.map(([ppid, own, kind], i) =>
-          facts(i + 1, ppid, { own, kind: kind as ProcessFacts['kind'] }),
+          facts(i + 1, ppid, { own, kind: kind }),
         );
         const { roots } = tree('', processes);
         expectGoodTree(roots);

@@ -38,7 +38,7 @@ export function resolveTooltip(item: vscode.TreeItem, node: TreeNode): vscode.Tr
   return item;
 }
 
-export function themeIconOf(icon: NodeIcon): vscode.ThemeIcon {
+function themeIconOf(icon: NodeIcon): vscode.ThemeIcon {
   if (icon.color === undefined) return new vscode.ThemeIcon(icon.id);
   return new vscode.ThemeIcon(icon.id, new vscode.ThemeColor(THEME_COLORS[icon.color]));
 }
