@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   KERNEL_FEATURES,
   KERNEL_VERSIONS,
@@ -91,27 +92,33 @@ export async function loadReplayInput(
   );
   if (strange !== undefined) throw new InputError(`${file}: ${strange.text}`);
   await reportProblems(context, file, loaded.problems);
-  for (const lack of loaded.trace.lacks) await context.stderr.line(`vmalens: ${file}: ${lack.text}`);
   for (const error of loaded.snapshotErrors) await context.stderr.line(`vmalens: ${sourceErrorLine(error)}`);
-  for (const snapshot of loaded.snapshots) await reportProblems(context, snapshot.path, snapshot.problems);
-  const placed = placeSnapshots(loaded.trace.events, loaded.snapshots);
+  const byHand = new Set(snapshots.explicit.map((text) => path.resolve(text.replace(/@[^@]*$/, ''))));
+  const found = loaded.snapshots.filter((snapshot) => !byHand.has(path.resolve(snapshot.path)));
+  for (const snapshot of found) await reportProblems(context, snapshot.path, snapshot.problems);
+  const placed = placeSnapshots(loaded.trace.events, found);
   await reportProblems(context, file, placed.problems);
+  for (const lack of loaded.trace.lacks) {
+    // A snapshot tells what was there before the capture began.
+    const told = lack.code === 'no-start' && placed.snapshots.length + explicit.length > 0;
+    if (!told) await context.stderr.line(`vmalens: ${file}: ${lack.text}`);
+  }
   const known = new Set(placed.snapshots.map((snapshot) => snapshot.label));
   return {
     loaded,
     options: { ...rules, snapshots: [...placed.snapshots, ...explicit] },
-    unplaced: loaded.snapshots.map((snapshot) => snapshot.label).filter((label) => !known.has(label)),
+    unplaced: found.map((snapshot) => snapshot.label).filter((label) => !known.has(label)),
   };
 }
 
 /** `FILE@LINE[:PID]`; the pid may also stand in the file's name. */
 async function explicitSnapshot(text: string, context: CliContext): Promise<SnapshotInput> {
   const match = /^(.+)@([0-9]{1,15})(?::([0-9]{1,15}))?$/s.exec(text);
-  const [, path, line, pid] = match ?? [];
-  if (path === undefined || line === undefined)
+  const [, file, line, pid] = match ?? [];
+  if (file === undefined || line === undefined)
     throw new UsageError(`--snapshot takes FILE@LINE[:PID], not '${text}'`);
-  const snapshot = readable(await loadSnapshot(path));
-  await reportProblems(context, path, snapshot.problems);
+  const snapshot = readable(await loadSnapshot(file));
+  await reportProblems(context, file, snapshot.problems);
   const process = pid === undefined ? snapshot.pid : Number(pid);
   if (process === undefined)
     throw new UsageError(`--snapshot ${text}: whose map is it? FILE@LINE:PID says it`);

@@ -84,13 +84,18 @@ function processLines(replay: Replay, width: number | undefined): Line[] {
   for (const { life, branch } of forkTree(replay.lives)) {
     if (rows.length === MOST_ROWS) break;
     rows.push([
-      [`  ${branch}`, styled('strong', String(life.pid)), ` ${life.command}`],
+      [`  ${branch}`, styled('strong', String(life.pid)), ` ${commandOf(life)}`],
       styled('dim', lifeSpan(life)),
       styled('dim', life.threads.length === 0 ? '' : counted(life.threads.length, 'thread') + ' besides'),
     ]);
   }
   const more = replay.lives.length - rows.length;
   return [...tableLines(columns, rows, width), ...moreLine(more)];
+}
+
+/** What it runs, as far as the trace tells. */
+function commandOf(life: ProcessLife): string {
+  return life.command === '' ? '(unknown program)' : life.command;
 }
 
 function lifeSpan(life: ProcessLife): string {

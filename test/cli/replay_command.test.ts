@@ -83,6 +83,12 @@ describe('replay --json', () => {
     expect(explicit.snapshots).toMatchObject([{ line: 2, pid: 100, outcome: 'seed' }]);
     const byPid = await json([TRACE, '--no-snapshots', '--snapshot', `${start}@2:100`]);
     expect(byPid.snapshots).toMatchObject([{ line: 2, pid: 100, outcome: 'seed' }]);
+    // One that is placed by hand is not also looked for a place.
+    const both = await json([TRACE, '--snapshot', `${start}@1`]);
+    expect(both.snapshots).toMatchObject([
+      { line: 1, pid: 100, outcome: 'seed' },
+      { line: 10, pid: 101, outcome: 'equal' },
+    ]);
   });
 });
 
