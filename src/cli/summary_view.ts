@@ -1,4 +1,4 @@
-import { textOfBytes } from '../base/bytes';
+import { printable, textOfBytes } from '../base/bytes';
 import { bytesOfPages } from '../mm/addr';
 import { rangeText } from '../present/entry_text';
 import { counted, formatBytes, formatCount } from '../present/units';
@@ -16,7 +16,7 @@ import { nameText, namesTable } from './names_report';
 import type { ReplayInput } from './replay_input';
 import { sealCalls, sealedNames } from './seal_list';
 import { isDenied, isMismatch, nameCost } from './summary_json';
-import { styled, wrapText, type Line } from './styled';
+import { fitText, lineWidth, styled, wrapText, type Line, type Span } from './styled';
 import { tableLines, type Column } from './table';
 
 /** Rows of a section that a person is shown; --json has all. */
@@ -42,14 +42,12 @@ export function summaryLines(input: ReplayInput, replay: Replay, width: number |
 }
 
 function headLines({ loaded, options }: ReplayInput, replay: Replay): Line[] {
-  const without =
-    (options.without ?? []).length === 0 ? '' : ` without ${(options.without ?? []).join(', ')}`;
+  const missing = options.without ?? [];
+  const without = missing.length === 0 ? '' : ` without ${missing.join(', ')}`;
   return [
-    [
-      styled('heading', loaded.path),
-      `: ${counted(loaded.trace.lineCount, 'line')}, ${counted(replay.steps.length, 'step')}, ` +
-        `${counted(replay.lives.length, 'process', 'processes')}; rules of Linux ${replay.kernel}${without}`,
-    ],
+    styled('heading', loaded.path),
+    `${counted(loaded.trace.lineCount, 'line')}, ${counted(replay.steps.length, 'step')}, ` +
+      `${counted(replay.lives.length, 'process', 'processes')}; rules of Linux ${replay.kernel}${without}`,
   ];
 }
 
@@ -129,7 +127,8 @@ function forkSection(
     styled('strong', `${pids.get(fork.parentId) ?? '?'} → ${pids.get(fork.childId) ?? '?'}`),
     `  ${what}`,
   ];
-  const rows = fork.shared
+  const byId = [...fork.shared].sort((a, b) => a.object.id - b.object.id);
+  const rows = byId
     .slice(0, MOST_SHARED)
     .map((shared): Line[] => [
       styled('dim', `#${shared.object.id}`),
@@ -186,10 +185,17 @@ function deniedSection(step: ReplayStep, width: number | undefined): Line[] {
       ? []
       : [['    by ', rangeText(vma), ' ', styled('name', vma.name === '' ? '(no name)' : vma.name), sealed]];
   return [
-    [`  line ${step.line}  pid ${step.pid}  `, step.title, ' ', styled('bad', denied.errno)],
+    callLine(step, [styled('bad', denied.errno), '  '], width),
     ...refuser,
     ...wrapText(denied.reason, (width ?? 100) - 4).map((line): Line => styled('dim', `    ${line}`)),
   ];
+}
+
+/** Where, who, and the call; cut to the terminal. */
+function callLine(step: ReplayStep, before: readonly Span[], width: number | undefined): Line {
+  const lead: readonly Span[] = [`  line ${step.line}  pid ${step.pid}  `, ...before];
+  const title = printable(step.title);
+  return [...lead, width === undefined ? title : fitText(title, width - lineWidth(lead), 'start')];
 }
 
 function mismatchLines(replay: Replay, width: number | undefined): Line[] {
@@ -198,7 +204,7 @@ function mismatchLines(replay: Replay, width: number | undefined): Line[] {
   const shown = mismatches
     .slice(0, MOST_ROWS)
     .flatMap((step): Line[] => [
-      [`  line ${step.line}  pid ${step.pid}  `, step.title],
+      callLine(step, [], width),
       [
         '    recorded ',
         styled('strong', step.recorded),

@@ -64,19 +64,28 @@ function rowLine(columns: readonly Column[], widths: readonly number[], row: rea
   return spans;
 }
 
-/** Cuts a cell to `width` columns: its last span at the end that `keep` says, the ones before it only if they must. */
+/**
+ * Cuts a cell to `width` columns: its last span at the end that `keep` says, the ones before it only if they
+ * must. Where spans are left out the cell ends in `…`.
+ */
 function fitCell(cell: Line, width: number, keep: 'start' | 'end'): Line {
   if (lineWidth(cell) <= width) return cell;
+  const spans = spansOf(cell);
   const fitted: Span[] = [];
   let left = width;
-  const spans = spansOf(cell);
-  spans.forEach((span, i) => {
-    if (left <= 0) return;
-    const cut = fitSpan(span, left, i === spans.length - 1 ? keep : 'start');
-    fitted.push(cut);
-    left -= lineWidth(cut);
-  });
+  for (const [i, span] of spans.entries()) {
+    const last = i === spans.length - 1;
+    // Something follows a span that is not the last one: the mark has to stand at its end.
+    if (last) return [...fitted, fitSpan(span, left, keep)];
+    if (lineWidth(span) >= left) return [...fitted, fitSpan(withMark(span), left, 'start')];
+    fitted.push(span);
+    left -= lineWidth(span);
+  }
   return fitted;
+}
+
+function withMark(span: Span): Span {
+  return typeof span === 'string' ? `${span}…` : { text: `${span.text}…`, style: span.style };
 }
 
 function fitSpan(span: Span, width: number, keep: 'start' | 'end'): Span {

@@ -47,5 +47,17 @@ describe('tableLines', () => {
     const columns: Column[] = [{ title: '', align: 'left', keep: 'start' }];
     const rows = [[['abcdefgh', styled('name', 'ijklmnopq'), styled('dim', 'rst')]]];
     expect(text(tableLines(columns, rows, 12))).toEqual(['abcdefghijk…']);
+    expect(text(tableLines(columns, rows, 18))).toEqual(['abcdefghijklmnopq…']);
+    expect(text(tableLines(columns, rows, 20))).toEqual(['abcdefghijklmnopqrst']);
+    const ends: Column[] = [{ title: '', align: 'left', keep: 'end' }];
+    expect(
+      text(
+        tableLines(
+          ends,
+          [['sealed ', '/usr/lib/library']].map((cell) => [cell]),
+          16,
+        ),
+      ),
+    ).toEqual(['sealed …/library']);
   });
 });
