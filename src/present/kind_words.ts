@@ -92,8 +92,8 @@ export function groupLabel(group: Group): string {
     case 'address':
       return 'Mappings';
     case 'kind': {
-      const kind = group.kind === undefined ? '' : kindLabel(group.kind);
-      return group.owner === undefined ? kind : `${kind}: ${printable(group.owner)}`;
+      if (group.owner === undefined) return group.kind === undefined ? '' : kindLabel(group.kind);
+      return `${group.kind === 'named' ? 'Named' : 'Shared'}: ${printable(group.owner)}`;
     }
     case 'perms':
       return printable(group.entries[0]?.perms ?? '') || 'not told';

@@ -68,14 +68,16 @@ export function mappingRow(id: string, entry: MapsEntry, context: MappingContext
   });
 }
 
-/** Range, permissions, size and what is in memory, then what is special: `… rw-p 64 kB · RSS 12 kB · sealed`. */
+/**
+ * What tells rows apart comes first, because a side bar is narrow: `rw-p 64 kB · sealed · RSS 12 kB · START-END`.
+ */
 function mappingDescription(entry: MapsEntry, facts: MappingFacts): string {
   const rss = kilobytes(entry, 'Rss');
   const pss = kilobytes(entry, 'Pss');
-  const parts = [`${rangeText(entry)} ${printable(entry.perms)} ${formatBytes(sizeOf(entry))}`];
+  const parts = [`${printable(entry.perms)} ${formatBytes(sizeOf(entry))}`.trim(), ...factWords(facts)];
   if (rss !== null) parts.push(`RSS ${formatKilobytes(rss)}`);
   if (pss !== null && pss !== rss) parts.push(`PSS ${formatKilobytes(pss)}`);
-  return [...parts, ...factWords(facts)].join(' · ');
+  return [...parts, rangeText(entry)].join(' · ');
 }
 
 /** What is special about a mapping, a word each, the most urgent first. */

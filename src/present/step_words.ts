@@ -1,5 +1,6 @@
 import { printable } from '../base/bytes';
-import type { ReplayStep, StepKind } from '../replay/replay_types';
+import type { Denial, ReplayStep, StepKind } from '../replay/replay_types';
+import { rangeText } from './entry_text';
 import type { NodeIcon } from './tree_node';
 
 const STEP_ICONS: Readonly<Record<StepKind, string>> = {
@@ -35,10 +36,15 @@ export function outcomeText(step: ReplayStep): string {
   return step.mismatch === undefined ? recorded : `${recorded}, predicted ${printable(step.predicted)}`;
 }
 
-/** `line 66 · pid 21 · = 0` */
+/** `66 mprotect(…)`: the line first, which a narrow side bar does not cut off. */
+export function stepLabel(step: ReplayStep): string {
+  return `${step.line} ${printable(step.title)}`;
+}
+
+/** What came of it and who did it: `= EPERM · pid 21`. */
 export function stepDetail(step: ReplayStep): string {
   const outcome = outcomeText(step);
-  return `line ${step.line} · pid ${step.pid}${outcome === '' ? '' : ` · ${outcome}`}`;
+  return `${outcome === '' ? '' : `${outcome} · `}pid ${step.pid}`;
 }
 
 /** Where a replay stands, for the status bar: `line 66/198 · pid 21 · step 31/66`. */
@@ -55,5 +61,16 @@ export function stepSentence(step: ReplayStep | undefined): string {
   if (step === undefined) return 'Before the first step.';
   const outcome = outcomeText(step);
   const head = `Line ${step.line}: ${printable(step.title)}${outcome === '' ? '' : ` ${outcome}`}`;
-  return step.denied === undefined ? head : `${head}: ${printable(step.denied.reason)}`;
+  return step.denied === undefined ? head : `${head}: ${deniedText(step.denied)}`;
+}
+
+/** Why a call was refused, by which mapping, and where that was sealed. */
+export function deniedText(denied: Denial): string {
+  const parts = [printable(denied.reason)];
+  if (denied.vma !== undefined) {
+    const name = denied.vma.name === '' ? '' : ` ${printable(denied.vma.name)}`;
+    parts.push(`by ${rangeText(denied.vma)}${name}`);
+  }
+  if (denied.sealedAtLine !== undefined) parts.push(`sealed at line ${denied.sealedAtLine}`);
+  return parts.join(', ');
 }

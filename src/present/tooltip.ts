@@ -40,7 +40,12 @@ function blockMarkdown(block: TooltipBlock): string {
 }
 
 function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+  return `| ${cells.map((cell) => unbrokenAmounts(escapeMarkdown(cell))).join(' | ')} |`;
+}
+
+/** Keeps a number and its unit on one line of a narrow column. */
+function unbrokenAmounts(text: string): string {
+  return text.replace(/(\d) (?=(?:B|kB|[KMGTPE]iB|pages?)\b)/g, '$1\u00a0');
 }
 
 /** The tooltip as plain text, one line a row: for places without Markdown. */

@@ -34,7 +34,7 @@ function snapshotRow(id: string, check: SnapshotCheck, input: TraceInput): TreeN
   const spec = {
     id,
     label: printable(check.label),
-    description: `line ${check.line} · pid ${check.pid} · ${checkText(check)}`,
+    description: `${checkText(check)} · line ${check.line} · pid ${check.pid}`,
     icon: CHECK_ICONS[check.outcome],
     context: 'instant',
     subject: {
@@ -74,11 +74,11 @@ function lifeOfCheck(check: SnapshotCheck, input: TraceInput): { readonly lifeId
 function checkText(check: SnapshotCheck): string {
   switch (check.outcome) {
     case 'seed':
-      return `start: ${counted(check.vmaCount, 'mapping')} taken over`;
+      return `taken over · ${counted(check.vmaCount, 'mapping')}`;
     case 'equal':
-      return `equal: ${counted(check.vmaCount, 'mapping')}`;
+      return `equal · ${counted(check.vmaCount, 'mapping')}`;
     case 'differs':
-      return `differs: ${counted(check.differences, 'difference')} in ${counted(check.vmaCount, 'mapping')}`;
+      return `differs · ${formatCount(check.differences)} of ${counted(check.vmaCount, 'mapping')}`;
   }
 }
 

@@ -2,7 +2,7 @@ import { printable } from '../base/bytes';
 import type { ForkSharing, ReplayStep } from '../replay/replay_types';
 import { rangeText } from './entry_text';
 import { nameText } from './shared_names_tree';
-import { outcomeText, stepDetail, stepIcon } from './step_words';
+import { outcomeText, stepDetail, stepIcon, stepLabel } from './step_words';
 import { tableBlock, textBlock, type Tooltip, type TooltipBlock } from './tooltip';
 import { processesGroup } from './trace_lives';
 import { group, type TraceInput } from './trace_group';
@@ -154,10 +154,11 @@ function stepRow(id: string, step: ReplayStep, input: TraceInput): TreeNode {
   const isNow = input.isCurrent && step.index === input.position;
   return makeNode({
     id,
-    label: printable(step.title),
+    label: stepLabel(step),
     description: isNow ? `${stepDetail(step)} · now` : stepDetail(step),
     icon: isNow ? { id: 'debug-stackframe', color: 'current' } : stepIcon(step),
     context: 'instant',
+    accessibility: `line ${stepLabel(step)}, ${stepDetail(step)}${isNow ? ', the current step' : ''}`,
     subject: { kind: 'instant', traceId: input.traceId, index: step.index },
     tooltip: () => stepTooltip(step),
   });

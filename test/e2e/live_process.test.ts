@@ -27,6 +27,11 @@ function rangeOf(region: Region): string {
   return `${region.start.padStart(8, '0')}-${region.end.padStart(8, '0')}`;
 }
 
+/** The range in a row: its description ends with it. */
+function shownRange(row: TreeRow | undefined): string {
+  return row?.description.split(' · ').at(-1) ?? '';
+}
+
 function proc(file: string): string {
   return readFileSync(`/proc/${target.facts.pid}/${file}`, 'latin1');
 }
@@ -127,7 +132,8 @@ describe('its address space', () => {
     const [row, ...others] = await childrenOf('Sealed');
     expect(others).toEqual([]);
     expect(row?.icons).toEqual(['lock']);
-    expect(row?.description).toContain(`${rangeOf(sealed)} r--p 16 kB`);
+    expect(row?.description).toMatch(/^r--p 16 kB · sealed · /);
+    expect(row?.description).toContain(rangeOf(sealed));
     expect(row?.description).toContain('sealed');
     expect(row?.ariaLabel).toContain('sealed');
     // Once more at its place.
@@ -139,7 +145,7 @@ describe('its address space', () => {
     const { plain, named, file, heap } = target.facts;
     const anonymous = await childrenOf('Anonymous');
     const plainRow = anonymous.find((row) => row.description.includes(rangeOf(plain)));
-    expect(plainRow?.description).toContain(`${rangeOf(plain)} rw-p 64 kB · RSS 12 kB`);
+    expect(plainRow?.description).toBe(`rw-p 64 kB · RSS 12 kB · ${rangeOf(plain)}`);
     if (named.name === null) {
       // This kernel has no names: the region is anonymous like any other.
       expect(anonymous.some((row) => row.description.includes(rangeOf(named)))).toBe(true);
@@ -152,7 +158,9 @@ describe('its address space', () => {
     expect(fileRow?.label).toBe(FILE_NAME);
     const [heapRow] = await childrenOf('Heap');
     expect(heapRow?.label).toBe('[heap]');
-    const [start = 0, end = 0] = (heapRow?.description ?? '').split(/[- ]/).map((part) => parseInt(part, 16));
+    const [start = 0, end = 0] = shownRange(heapRow)
+      .split('-')
+      .map((part) => parseInt(part, 16));
     expect(heap.address).toBeGreaterThanOrEqual(start);
     expect(heap.address).toBeLessThan(end);
     const [stackRow] = await childrenOf('Stack');
@@ -191,7 +199,7 @@ describe('its address space', () => {
       );
       return rows.length >= expected.length && rows;
     });
-    const listed = shown.map((row) => row.description.split(' ', 1)[0] ?? '');
+    const listed = shown.map(shownRange);
     expect(listed.filter((range) => !range.startsWith('ffffffffff600000'))).toEqual(expected);
   });
 
@@ -201,7 +209,7 @@ describe('its address space', () => {
       const all = (await lens.addressSpace.rows()).filter((row) => row.label !== 'Sealed');
       return all.length === 1 && all;
     });
-    expect(rows.map((row) => row.description.split(' ', 1)[0])).toEqual([rangeOf(target.facts.plain)]);
+    expect(rows.map(shownRange)).toEqual([rangeOf(target.facts.plain)]);
     expect(await lens.addressSpace.message()).toContain(`Filter "at:${target.facts.plain.start}": 1 of `);
     await lens.run(COMMANDS.clearAddressSpaceFilter);
     await poll('the filter to go', async () => !(await lens.addressSpace.message()).includes('Filter'));

@@ -75,7 +75,7 @@ describe('the example', () => {
   it('tells where it had to infer memory that the trace does not show', async () => {
     await lens.traces.expand(labelled('Mismatches'), 'Mismatches');
     const rows = await lens.traces.children(labelled('Mismatches'), 'Mismatches');
-    const lines = rows.map((row) => Number(/^line (\d+)/.exec(row.description)?.[1]));
+    const lines = rows.map((row) => Number(/^\d+/.exec(row.label)?.[0]));
     expect(lines).toEqual([7, 8, 112, 113]);
     const fits = (row: TreeRow): boolean => row.index === rows[0]?.index;
     expect(await lens.traces.tooltip(fits, 'the first mismatch')).toContain('inferred');
@@ -188,7 +188,8 @@ describe('going through a trace', () => {
     await lens.traces.expand(labelled('Denied calls'), 'Denied calls');
     const denied = await lens.traces.children(labelled('Denied calls'), 'Denied calls');
     const last = denied.at(-1);
-    expect(last?.description).toMatch(/^line 82 · pid 29/);
+    expect(last?.label).toMatch(/^82 munmap/);
+    expect(last?.description).toBe('= EPERM · pid 29');
     await lens.traces.click((row) => row.index === last?.index, 'the last refused call');
     await waitForLine(82);
     await lens.run(COMMANDS.revealLine);

@@ -185,7 +185,7 @@ describe.runIf(process.platform === 'linux')('live processes', () => {
     };
     expect(await find(found)).toBe(true);
     expect(app.window.contexts.get(CONTEXT_KEYS.targetKind)).toBe('live');
-    expect(app.view('addressSpace').description).toMatch(new RegExp(` ${process.pid}$`));
+    expect(app.view('addressSpace').description).toMatch(new RegExp(`^${process.pid} `));
     const labels = (await app.rows('addressSpace')).map((row) => row.label);
     expect(labels).toEqual(expect.arrayContaining(['Sealed', 'Code', 'Heap', 'Stack', 'Anonymous']));
     await app.run(COMMANDS.clearProcessFilter);
@@ -205,7 +205,7 @@ describe.runIf(process.platform === 'linux')('live processes', () => {
     try {
       await vi.waitFor(async () => {
         await app.run(COMMANDS.inspectProcess, child.pid);
-        expect(app.view('addressSpace').description).toBe(`sleep ${child.pid ?? ''}`);
+        expect(app.view('addressSpace').description).toBe(`${child.pid ?? ''} sleep`);
       });
       expect(app.view('addressSpace').message).toBe('');
     } finally {

@@ -60,7 +60,7 @@ describe('moving through a replay', () => {
     );
     expect((await app.row('sharedNames', '"worker 1 arena"')).description).toMatch(/^#\d+ · 1 reference$/);
     const named = await app.row('addressSpace', 'Named anonymous', '[anon:worker 1 arena]');
-    expect(named.description).toMatch(/ · changed$/);
+    expect(named.description).toMatch(/ · changed · /);
     await app.run(COMMANDS.stepBack);
     expect(app.window.statusBar?.text).toContain('line 47/131');
   });
@@ -69,7 +69,7 @@ describe('moving through a replay', () => {
     await app.run(COMMANDS.nextDenied);
     expect(app.window.statusBar?.text).toContain('line 60/131');
     const denied = await app.rows('traces', 'pluginhost.strace', 'Denied calls');
-    const line81 = denied.find((row) => row.description.startsWith('line 81 '));
+    const line81 = denied.find((row) => row.label.startsWith('81 '));
     if (line81 === undefined) throw new Error('line 81 was refused');
     await app.click('traces', line81);
     expect(app.window.statusBar?.text).toContain('line 81/131 · pid 29');
@@ -122,7 +122,9 @@ describe('choosing what to look at', () => {
     app.window.answers = ['81', '6.10'];
     await app.run(COMMANDS.goToLine);
     const changedBy = async (): Promise<boolean> =>
-      (await app.rows('addressSpace', 'Named anonymous')).some((row) => row.description.endsWith('changed'));
+      (await app.rows('addressSpace', 'Named anonymous')).some((row) =>
+        row.description.includes(' · changed · '),
+      );
     expect(await changedBy()).toBe(true);
     await app.run(COMMANDS.chooseKernel);
     expect((await app.rows('traces'))[0]?.description).toMatch(/^rules 6\.10 /);

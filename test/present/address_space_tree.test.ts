@@ -34,15 +34,15 @@ describe('addressSpaceTree', () => {
   it('lists mappings with range, permissions, size and memory, below the pinned Sealed group', () => {
     expect(lines(tree(PROGRAM).roots)).toEqual([
       'Sealed: 1 of 8 mappings · 4 kB of 36 kB (11%)',
-      'demo: 01000000-01001000 r--p 4 kB · RSS 4 kB · PSS 2 kB',
-      'demo: 01001000-01002000 r-xp 4 kB · RSS 4 kB',
-      '[heap]: 01002000-01004000 rw-p 8 kB · RSS 8 kB',
-      '[anon:jit code]: 01004000-01005000 rwxp 4 kB · RSS 0 kB · writable and executable',
-      '[anon:config]: 01005000-01006000 r--p 4 kB · RSS 4 kB · sealed',
-      'old.so: 01006000-01007000 rw-p 4 kB · RSS 4 kB · deleted',
-      'anonymous: 01007000-01008000 rw-p 4 kB · RSS 4 kB · locked',
+      'demo: r--p 4 kB · RSS 4 kB · PSS 2 kB · 01000000-01001000',
+      'demo: r-xp 4 kB · RSS 4 kB · 01001000-01002000',
+      '[heap]: rw-p 8 kB · RSS 8 kB · 01002000-01004000',
+      '[anon:jit code]: rwxp 4 kB · writable and executable · RSS 0 kB · 01004000-01005000',
+      '[anon:config]: r--p 4 kB · sealed · RSS 4 kB · 01005000-01006000',
+      'old.so: rw-p 4 kB · deleted · RSS 4 kB · 01006000-01007000',
+      'anonymous: rw-p 4 kB · locked · RSS 4 kB · 01007000-01008000',
       // A memfd is always "deleted": that says nothing of a file on disk.
-      'memfd:ring: 01008000-01009000 rw-s 4 kB · RSS 4 kB',
+      'memfd:ring: rw-s 4 kB · RSS 4 kB · 01008000-01009000',
     ]);
   });
 
@@ -68,13 +68,13 @@ describe('addressSpaceTree', () => {
       'Data: 1 mapping · 4 kB · RSS 4 kB',
       'Heap: 1 mapping · 8 kB · RSS 8 kB · swap 4 kB',
       'Anonymous: 1 mapping · 4 kB · RSS 4 kB',
-      'Named anonymous: JIT code: 1 mapping · 4 kB · RSS 0 kB',
+      'Named: JIT code: 1 mapping · 4 kB · RSS 0 kB',
       'Named anonymous: 1 mapping · 4 kB · RSS 4 kB',
       'memfd: 1 mapping · 4 kB · RSS 4 kB',
       'Files: 1 mapping · 4 kB · RSS 4 kB',
     ]);
     expect(lines(rowAt(roots, 'Heap').children())).toEqual([
-      '[heap]: 01002000-01004000 rw-p 8 kB · RSS 8 kB',
+      '[heap]: rw-p 8 kB · RSS 8 kB · 01002000-01004000',
     ]);
   });
 
@@ -88,10 +88,10 @@ describe('addressSpaceTree', () => {
     const { roots } = tree(PROGRAM, { groupBy: 'mapping' });
     expect(lines(roots).slice(1, 3)).toEqual([
       'demo: 2 mappings · 8 kB · RSS 8 kB',
-      '[heap]: 01002000-01004000 rw-p 8 kB · RSS 8 kB',
+      '[heap]: rw-p 8 kB · RSS 8 kB · 01002000-01004000',
     ]);
     expect(lines(tree(PROGRAM, { groupBy: 'name' }).roots)[1]).toBe(
-      'old.so: 01006000-01007000 rw-p 4 kB · RSS 4 kB · deleted',
+      'old.so: rw-p 4 kB · deleted · RSS 4 kB · 01006000-01007000',
     );
   });
 
@@ -100,8 +100,8 @@ describe('addressSpaceTree', () => {
     expect([made.shown, made.total]).toEqual([2, 8]);
     expect(lines(made.roots)).toEqual([
       'Sealed: none',
-      'demo: 01001000-01002000 r-xp 4 kB · RSS 4 kB',
-      '[anon:jit code]: 01004000-01005000 rwxp 4 kB · RSS 0 kB · writable and executable',
+      'demo: r-xp 4 kB · RSS 4 kB · 01001000-01002000',
+      '[anon:jit code]: rwxp 4 kB · writable and executable · RSS 0 kB · 01004000-01005000',
     ]);
   });
 
@@ -114,7 +114,7 @@ describe('addressSpaceTree', () => {
     const changed = PROGRAM[2];
     if (changed === undefined) throw new Error('the program has a heap');
     const row = rowAt(tree(PROGRAM, { changed: new Set([changed]) }).roots, '[heap]');
-    expect(row.description).toBe('01002000-01004000 rw-p 8 kB · RSS 8 kB · changed');
+    expect(row.description).toBe('rw-p 8 kB · changed · RSS 8 kB · 01002000-01004000');
     expect(row.icon).toEqual({ id: 'database', color: 'changed' });
   });
 
@@ -156,7 +156,7 @@ describe('the Sealed group', () => {
   it('has the sealed mappings below it, and no twistie without any', () => {
     const { roots } = tree(PROGRAM);
     expect(lines(rowAt(roots, 'Sealed').children())).toEqual([
-      '[anon:config]: 01005000-01006000 r--p 4 kB · RSS 4 kB · sealed',
+      '[anon:config]: r--p 4 kB · sealed · RSS 4 kB · 01005000-01006000',
     ]);
     expect(rowAt(tree(flagged).roots, 'Sealed').expansion).toBe('leaf');
   });

@@ -106,9 +106,7 @@ describe('processTree', () => {
     );
     fc.assert(
       fc.property(fc.array(process, { maxLength: 12 }), (list) => {
-        const processes = list.map(([ppid, own, kind], i) =>
-          facts(i + 1, ppid, { own, kind: kind }),
-        );
+        const processes = list.map(([ppid, own, kind], i) => facts(i + 1, ppid, { own, kind: kind }));
         const { roots } = tree('', processes);
         expectGoodTree(roots);
         const pids = new Set<number>();

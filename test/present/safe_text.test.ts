@@ -78,7 +78,7 @@ describe('tooltips', () => {
         '',
         '| Memory |  |  |',
         '| :--- | :--- | :--- |',
-        '| Rss | 4 kB | in memory |',
+        '| Rss | 4\u00a0kB | in memory |',
         '',
         '\\[a\\]\\(command\\:b\\)\\\\x0ac',
       ].join('\n'),

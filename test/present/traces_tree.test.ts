@@ -58,7 +58,8 @@ describe('traceRow', () => {
 
   it('says why a call was denied and where the seal came from', () => {
     const [denied] = rowAt([root], 'small.strace', 'Denied calls').children();
-    expect(denied?.description).toBe('line 7 · pid 100 · = EPERM');
+    expect(denied?.label).toMatch(/^7 munmap\(/);
+    expect(denied?.description).toBe('= EPERM · pid 100');
     expect(denied?.icon).toEqual({ id: 'error', color: 'denied' });
     const tip = denied === undefined ? '' : tipOf(denied);
     expect(tip).toContain('Refused with EPERM');
@@ -70,7 +71,7 @@ describe('traceRow', () => {
     const now = rowAt([root], 'small.strace', 'Steps')
       .children()
       .filter((row) => row.description.endsWith('now'));
-    expect(now.map((row) => row.description)).toEqual(['line 5 · pid 101 · = 0 · now']);
+    expect(now.map((row) => row.description)).toEqual(['= 0 · pid 101 · now']);
     expect(now[0]?.icon?.id).toBe('debug-stackframe');
   });
 
@@ -112,9 +113,9 @@ describe('snapshots', () => {
     const group = rowAt([root], 'small.strace', 'Snapshots');
     expect(group.description).toBe('3 · 1 differs');
     expect(lines(group.children())).toEqual([
-      '00-a.100.smaps: line 3 · pid 100 · start: 1 mapping taken over',
-      '01-b.100.smaps: line 4 · pid 100 · equal: 1 mapping',
-      '02-c.100.smaps: line 5 · pid 100 · differs: 1 difference in 1 mapping',
+      '00-a.100.smaps: taken over · 1 mapping · line 3 · pid 100',
+      '01-b.100.smaps: equal · 1 mapping · line 4 · pid 100',
+      '02-c.100.smaps: differs · 1 of 1 mapping · line 5 · pid 100',
     ]);
     expect(group.children().map((row) => row.icon?.id)).toEqual(['pin', 'pass', 'error']);
     const sides = rowAt([root], 'small.strace', 'Snapshots', '02-c.100.smaps').children();
@@ -154,7 +155,9 @@ describe('words for a step', () => {
   it('what it did', () => {
     expect(stepSentence(undefined)).toBe('Before the first step.');
     expect(stepSentence(at(6))).toMatch(/^Line 6: mseal\(.*\) = 0$/);
-    expect(stepSentence(at(7))).toMatch(/^Line 7: munmap\(.*\) = EPERM: /);
+    expect(stepSentence(at(7))).toMatch(
+      /^Line 7: munmap\(.*\) = EPERM: .*, by 40000000-40001000 \[anon:cache\], sealed at line 6$/,
+    );
     // The title of a fork names the child already.
     expect(stepSentence(at(4))).not.toContain('= 101');
   });

@@ -11,7 +11,7 @@ export function liveTarget(proc: ProcSource, pid: number, facts: ProcessFacts | 
   return {
     kind: 'live',
     id: `${PREFIX}${pid}${startTime === undefined ? '' : ` ${startTime}`}`,
-    label: facts === undefined ? String(pid) : `${commandText(facts)} ${pid}`,
+    label: facts === undefined ? String(pid) : `${pid} ${commandText(facts)}`,
     location: `process ${pid}`,
     read: async (signal) => {
       const now = startTime === undefined ? undefined : await proc.facts(pid);
