@@ -2,14 +2,13 @@ import { groupEntries, type Group, type GroupBy } from '../analysis/grouping';
 import type { Filter } from '../analysis/filter';
 import { kindContext } from '../analysis/kind';
 import type { SealReporting } from '../analysis/seals';
-import { totalsOf } from '../analysis/totals';
 import type { ParseProblem } from '../base/parse_problem';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { Json } from './exact_json';
 import { JsonList, mapped, writeJsonDocument } from './json_document';
 import { csvLines } from './maps_csv';
 import { entryJson, groupJson, problemJson, totalsJson, type EntryContext } from './maps_json';
-import { mapsTable, totalsLines, totalsWords } from './maps_view';
+import { mapsTable, totalsLines } from './maps_view';
 import type { Output } from './output';
 import { styled } from './styled';
 
@@ -19,9 +18,8 @@ export interface MapsView {
   readonly title: string;
   /** Mappings that pass the filter, as listed. */
   readonly entries: readonly MapsEntry[];
-  /** How many do not. */
-  readonly hidden: number;
-  readonly totals: string;
+  /** Those that do not, too. */
+  readonly all: readonly MapsEntry[];
   readonly groupBy: GroupBy;
   readonly groups: readonly Group[];
   readonly context: EntryContext;
@@ -41,8 +39,7 @@ export function mapsView(input: MapsViewInput): MapsView {
   return {
     title: input.title,
     entries,
-    hidden: all.length - entries.length,
-    totals: totalsWords(totalsOf(all)),
+    all,
     groupBy: input.groupBy,
     groups: groupEntries(entries, input.groupBy),
     // What is code or data does not depend on what a filter hides.
@@ -52,13 +49,13 @@ export function mapsView(input: MapsViewInput): MapsView {
 
 /** For a person: what it is, the table, the totals. */
 export async function writeMapsTable(view: MapsView, out: Output): Promise<void> {
-  await out.line([styled('heading', view.title), `: ${view.totals}`]);
+  await out.line(styled('heading', view.title));
   await out.line();
   if (view.entries.length > 0) {
     await out.lines(mapsTable(view.groups, view.context, out.columns));
     await out.line();
   }
-  await out.lines(totalsLines(view.entries, view.hidden, view.context));
+  await out.lines(totalsLines(view.entries, view.all, view.context));
 }
 
 /** The document of `maps --json`; `target` and `source` say what was read. */

@@ -103,19 +103,25 @@ function nameCell(entry: MapsEntry, facts: MappingFacts): Line {
   return [...marks, entry.anonName === null ? name : styled('name', name)];
 }
 
-/** The lines under a table: totals, and what is known of seals. */
-export function totalsLines(entries: readonly MapsEntry[], hidden: number, context: EntryContext): Line[] {
-  const totals = totalsOf(entries);
-  const seals = coverageText(sealCoverage(entries, context.sealing), context.sealing, entries);
-  const filtered = hidden === 0 ? '' : ` (${counted(hidden, 'other', 'others')} filtered out)`;
+/**
+ * The lines under a table: totals of what it shows, and of everything where that is more; what is known of seals.
+ */
+export function totalsLines(
+  shown: readonly MapsEntry[],
+  all: readonly MapsEntry[],
+  context: EntryContext,
+): Line[] {
+  const seals = coverageText(sealCoverage(shown, context.sealing), context.sealing, shown);
+  const filtered = shown.length < all.length;
   return [
-    [styled('heading', 'total   '), totalsWords(totals), filtered],
+    [styled('heading', filtered ? 'shown   ' : 'total   '), totalsWords(totalsOf(shown))],
     [styled('heading', 'sealed  '), seals],
+    ...(filtered ? [[styled('heading', 'of all  '), totalsWords(totalsOf(all))]] : []),
   ];
 }
 
 /** `41 mappings, 12.3 MiB; RSS 4.1 MiB, PSS 1.2 MiB, swap 0 kB` */
-export function totalsWords(totals: Totals): string {
+function totalsWords(totals: Totals): string {
   const space = `${counted(totals.count, 'mapping')}, ${formatBytes(totals.bytes)}`;
   const sums = [
     totals.rss === null ? '' : `RSS ${formatKilobytes(totals.rss)}`,

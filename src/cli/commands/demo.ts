@@ -121,7 +121,7 @@ async function ownMap(context: CliContext, width: number): Promise<void> {
   const view = { kinds: kindContext(entries), sealing: sealReportingOfRelease(live?.release ?? '') };
   await stdout.lines(indent(mapsTable(groups, view, width - 3, 'groups'), '   '));
   await stdout.line();
-  await stdout.lines(indent(totalsLines(entries, 0, view), '   '));
+  await stdout.lines(indent(totalsLines(entries, entries, view), '   '));
 }
 
 function closing(width: number): Line[] {
