@@ -90,12 +90,18 @@ export class QuickInput {
 
   /** Answers the workbench's own file dialog with the path of a file. */
   async answerFile(path: string): Promise<void> {
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    await this.type(path);
-    // The dialog lists the folder first; an answer before that is not taken.
-    await this.waitForItem((item) => item.label === name, path);
-    await this.accept();
-    await this.waitUntilClosed();
+    await this.waitUntilOpen();
+    // While it still lists a folder, the dialog takes no answer and puts the folder back into the box.
+    await poll(`the file dialog to take ${path}`, async () => {
+      await this.input.fill('');
+      await this.input.fill(path);
+      await this.accept();
+      const closed = this.box.waitFor({ state: 'hidden', timeout: 500 });
+      return closed.then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   /** Accepts what is typed or focused. */

@@ -189,7 +189,7 @@ describe('going through a trace', () => {
     const denied = await lens.traces.children(labelled('Denied calls'), 'Denied calls');
     const last = denied.at(-1);
     expect(last?.label).toMatch(/^82 munmap/);
-    expect(last?.description).toBe('= EPERM · pid 29');
+    expect(last?.description).toMatch(/^= EPERM · .* · pid 29$/);
     await lens.traces.click((row) => row.index === last?.index, 'the last refused call');
     await waitForLine(82);
     await lens.run(COMMANDS.revealLine);

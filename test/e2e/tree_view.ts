@@ -197,15 +197,19 @@ export class TreeView {
     const menu = this.page.locator('.monaco-menu-container');
     // A menu that has just opened takes no click: it might be the one that opened it.
     await poll(`the menu to take "${item}"`, async () => {
-      if ((await menu.count()) === 0) return true;
-      await menu.locator('.action-item', { hasText: item }).first().click({ timeout: 1000 });
+      if (!(await menu.first().isVisible())) return true;
+      await menu
+        .locator('.action-item', { hasText: item })
+        .first()
+        .click({ timeout: 1000 })
+        .catch(() => undefined);
       return false;
     });
   }
 
   /** Scrolls to the first row. */
   async toTop(): Promise<void> {
-    await this.scroll(-1e7);
+    while (await this.scroll(-5000));
   }
 
   private locate(row: TreeRow): Locator {
@@ -216,7 +220,7 @@ export class TreeView {
   private async walk(look: (rows: readonly TreeRow[]) => boolean): Promise<void> {
     if ((await this.list.count()) === 0 || !(await this.list.isVisible())) return;
     if (look(await this.visibleRows())) return;
-    await this.scroll(-1e7);
+    await this.toTop();
     for (;;) {
       const done = look(await this.visibleRows());
       const height = (await this.list.boundingBox())?.height ?? 0;
