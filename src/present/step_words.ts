@@ -36,15 +36,21 @@ export function outcomeText(step: ReplayStep): string {
   return step.mismatch === undefined ? recorded : `${recorded}, predicted ${printable(step.predicted)}`;
 }
 
-/** `66 mprotect(…)`: the line first, which a narrow side bar does not cut off. */
-export function stepLabel(step: ReplayStep): string {
-  return `${step.line} ${printable(step.title)}`;
+/** The row of a step in two parts, cut so that a narrow side bar shows what matters. */
+export interface StepRowText {
+  /** `81 mprotect` */
+  readonly label: string;
+  /** `40050000, 64 KiB · = 0 · pid 29`; of a refused call the error first. */
+  readonly description: string;
 }
 
-/** What came of it and who did it: `= EPERM · pid 21`. */
-export function stepDetail(step: ReplayStep): string {
+export function stepRowText(step: ReplayStep): StepRowText {
+  const [, call, args = '', rest = ''] = /^(\w+)\((.*)\)(.*)$/s.exec(step.title) ?? [];
+  const label = `${step.line} ${printable(call ?? step.title)}`;
+  const what = printable(`${args}${rest}`.trim());
   const outcome = outcomeText(step);
-  return `${outcome === '' ? '' : `${outcome} · `}pid ${step.pid}`;
+  const parts = step.denied === undefined ? [what, outcome] : [outcome, what];
+  return { label, description: [...parts, `pid ${step.pid}`].filter((part) => part !== '').join(' · ') };
 }
 
 /** Where a replay stands, for the status bar: `line 66/198 · pid 21 · step 31/66`. */

@@ -42,8 +42,8 @@ function lifeRow(life: ProcessLife, byId: ReadonlyMap<string, ProcessLife>, inpu
     id,
     label: `${life.pid} ${printable(life.command)}`.trim(),
     description: [
-      `${lifeLines(life)}${life.threads.length === 0 ? '' : ` · ${counted(life.threads.length + 1, 'thread')}`}`,
       ...(isCurrent ? ['shown'] : []),
+      `${lifeLines(life)}${life.threads.length === 0 ? '' : ` · ${counted(life.threads.length + 1, 'thread')}`}`,
     ].join(' · '),
     icon: isCurrent ? ({ id: 'eye', color: 'current' } as const) : LIFE_ICONS[state],
     context: 'life',

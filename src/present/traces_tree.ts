@@ -2,7 +2,7 @@ import { printable } from '../base/bytes';
 import type { ForkSharing, ReplayStep } from '../replay/replay_types';
 import { rangeText } from './entry_text';
 import { nameText } from './shared_names_tree';
-import { outcomeText, stepDetail, stepIcon, stepLabel } from './step_words';
+import { outcomeText, stepIcon, stepRowText } from './step_words';
 import { tableBlock, textBlock, type Tooltip, type TooltipBlock } from './tooltip';
 import { processesGroup } from './trace_lives';
 import { group, type TraceInput } from './trace_group';
@@ -74,15 +74,15 @@ function forkRow(id: string, fork: ForkSharing, input: TraceInput): TreeNode {
   const step = input.replay.steps[fork.step];
   const shares =
     fork.shared.length === 0
-      ? 'no names to share'
-      : `shares ${counted(fork.shared.length, 'name')}, ${counted(fork.cost.references, 'reference')}`;
+      ? 'no names'
+      : `${counted(fork.shared.length, 'name')}, ${counted(fork.cost.references, 'reference')}`;
   const spec = {
     id,
     label: `${pidOf(fork.parentId)} → ${pidOf(fork.childId)}`,
-    description: `${step === undefined ? '' : `line ${step.line} · `}${shares}`,
+    description: step === undefined ? shares : `${shares} · line ${step.line}`,
     icon: { id: 'repo-forked' },
     context: 'instant',
-    accessibility: `process ${pidOf(fork.parentId)} forks ${pidOf(fork.childId)}, ${shares}`,
+    accessibility: `process ${pidOf(fork.parentId)} forks ${pidOf(fork.childId)}, sharing ${shares}`,
     subject: { kind: 'instant', traceId: input.traceId, index: fork.step } as const,
     tooltip: (): Tooltip => ({
       title: `${pidOf(fork.parentId)} forks ${pidOf(fork.childId)}`,
@@ -154,14 +154,27 @@ function stepRow(id: string, step: ReplayStep, input: TraceInput): TreeNode {
   const isNow = input.isCurrent && step.index === input.position;
   return makeNode({
     id,
-    label: stepLabel(step),
-    description: isNow ? `${stepDetail(step)} · now` : stepDetail(step),
+    ...stepRowText(step),
     icon: isNow ? { id: 'debug-stackframe', color: 'current' } : stepIcon(step),
     context: 'instant',
-    accessibility: `line ${stepLabel(step)}, ${stepDetail(step)}${isNow ? ', the current step' : ''}`,
+    accessibility: stepInWords(step, isNow),
     subject: { kind: 'instant', traceId: input.traceId, index: step.index },
     tooltip: () => stepTooltip(step),
   });
+}
+
+/** What a screen reader says: nothing of it is in an icon only. */
+function stepInWords(step: ReplayStep, isNow: boolean): string {
+  const outcome = outcomeText(step);
+  return [
+    `line ${step.line}`,
+    printable(step.title),
+    ...(outcome === '' ? [] : [outcome]),
+    `process ${step.pid}`,
+    ...(step.denied === undefined ? [] : ['refused']),
+    ...(step.mismatch === undefined ? [] : ['prediction and record differ']),
+    ...(isNow ? ['the current step'] : []),
+  ].join(', ');
 }
 
 function stepTooltip(step: ReplayStep): Tooltip {

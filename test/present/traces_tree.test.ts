@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { traceRow } from '../../src/present/traces_tree';
-import { positionText, stepSentence } from '../../src/present/step_words';
+import { positionText, stepRowText, stepSentence } from '../../src/present/step_words';
 import { tooltipText } from '../../src/present/tooltip';
 import type { TreeNode } from '../../src/present/tree_node';
+import type { ReplayStep } from '../../src/replay/replay_types';
 import { entriesOf } from '../analysis/entries';
 import { allRows, expectGoodTree, lines, rowAt } from './rows';
 import { replayedAt } from './small_replay';
@@ -32,7 +33,7 @@ describe('traceRow', () => {
   it('shows processes as a fork tree and which one the views show', () => {
     const parent = rowAt([root], 'small.strace', 'Processes', '100 demo');
     expect(lines([parent])).toEqual(['100 demo: lines 1-12']);
-    expect(lines(parent.children())).toEqual(['101 demo: lines 4-8 · shown']);
+    expect(lines(parent.children())).toEqual(['101 demo: shown · lines 4-8']);
     expect(parent.children()[0]?.icon?.id).toBe('eye');
     expect(parent.children()[0]?.subject).toMatchObject({ kind: 'life' });
     expect(tipOf(parent.children()[0] ?? root)).toContain('Parent  100 demo');
@@ -50,7 +51,7 @@ describe('traceRow', () => {
 
   it('says what each fork shares, and what a copy would have cost', () => {
     const fork = rowAt([root], 'small.strace', 'Forks', '100 → 101');
-    expect(fork.description).toBe('line 4 · shares 1 name, 1 reference');
+    expect(fork.description).toBe('1 name, 1 reference · line 4');
     expect(lines(fork.children())).toEqual(['"cache": #1 · 1 reference of the child, 2 in all']);
     expect(tipOf(fork)).toContain('1 reference taken, nothing copied');
     expect(tipOf(fork)).toContain('1 allocation, ');
@@ -58,8 +59,9 @@ describe('traceRow', () => {
 
   it('says why a call was denied and where the seal came from', () => {
     const [denied] = rowAt([root], 'small.strace', 'Denied calls').children();
-    expect(denied?.label).toMatch(/^7 munmap\(/);
-    expect(denied?.description).toBe('= EPERM · pid 100');
+    expect(denied?.label).toBe('7 munmap');
+    expect(denied?.description).toMatch(/^= EPERM · 40000000, 4 \w+ · pid 100$/);
+    expect(denied?.accessibility).toMatch(/^line 7, munmap\(.*\), = EPERM, process 100, refused$/);
     expect(denied?.icon).toEqual({ id: 'error', color: 'denied' });
     const tip = denied === undefined ? '' : tipOf(denied);
     expect(tip).toContain('Refused with EPERM');
@@ -70,9 +72,10 @@ describe('traceRow', () => {
   it('marks the current step', () => {
     const now = rowAt([root], 'small.strace', 'Steps')
       .children()
-      .filter((row) => row.description.endsWith('now'));
-    expect(now.map((row) => row.description)).toEqual(['= 0 · pid 101 · now']);
-    expect(now[0]?.icon?.id).toBe('debug-stackframe');
+      .filter((row) => row.icon?.id === 'debug-stackframe');
+    expect(now.map((row) => row.label)).toEqual(['5 prctl']);
+    expect(now[0]?.description).toMatch(/^PR_SET_VMA_ANON_NAME, 40000000, 32 \w+, "own" · = 0 · pid 101$/);
+    expect(now[0]?.accessibility).toContain('the current step');
   });
 
   it('leads from a problem to its line', () => {
@@ -83,9 +86,9 @@ describe('traceRow', () => {
 
   it('does not claim to be the one on show when another trace is', () => {
     const other = traceRow({ ...replayedAt(5), isCurrent: false });
-    expect(allRows([other]).some((row) => row.icon?.id === 'eye' || / now$/.test(row.description))).toBe(
-      false,
-    );
+    expect(
+      allRows([other]).some((row) => row.icon?.id === 'eye' || row.icon?.id === 'debug-stackframe'),
+    ).toBe(false);
   });
 
   it('makes a good tree at every step, under every sort of rules', () => {
@@ -160,5 +163,6 @@ describe('words for a step', () => {
     );
     // The title of a fork names the child already.
     expect(stepSentence(at(4))).not.toContain('= 101');
+    expect(stepRowText(at(4) as ReplayStep)).toEqual({ label: '4 fork', description: 'makes 101 · pid 100' });
   });
 });

@@ -66,7 +66,7 @@ export class SharedNamesView implements Closable {
     const roots = nameObjectsTree(session.replay, session.instant, session.id);
     const count = session.instant.names().length;
     this.view.message = count === 0 ? 'No name objects at this instant.' : '';
-    this.view.description = `${session.label} · ${counted(count, 'object')}`;
+    this.view.description = `${counted(count, 'object')} · ${session.label}`;
     return roots;
   }
 }
