@@ -11,6 +11,9 @@ export const EXIT_INPUT = 3;
 /** Our own mistake (EX_SOFTWARE of sysexits.h). */
 export const EXIT_BUG = 70;
 
+/** The output cannot be written: a full disk (EX_IOERR of sysexits.h). */
+export const EXIT_OUTPUT = 74;
+
 /** The command line was wrong: status 2, with the usage of the command. */
 export class UsageError extends Error {}
 

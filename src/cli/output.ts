@@ -1,3 +1,4 @@
+import { errorCode } from '../node/source_error';
 import { renderLine, type Line } from './styled';
 
 /** What an {@link Output} writes to: a Node.js stream, or a test's recorder. */
@@ -11,10 +12,13 @@ export interface ByteSink {
 /**
  * A stream of lines that is collected into large chunks and written in order, waiting for the reader.
  * When the reader goes away (`vmalens … | head`), writing ends quietly: `closed` says so, and nothing throws.
+ * Any other failure (a full disk) ends it too, and is kept for the end of the program to report.
  */
 export class Output {
   /** True once nobody reads any more. Long outputs look at it to stop early. */
   closed = false;
+  /** Why writing ended, unless it was the reader's choice. */
+  failure: Error | undefined;
   private pending: string[] = [];
   private pendingLength = 0;
 
@@ -24,8 +28,8 @@ export class Output {
     readonly colour: boolean,
   ) {
     // A broken pipe arrives here as well as in the callback of write.
-    sink.on('error', () => {
-      this.closed = true;
+    sink.on('error', (error) => {
+      this.end(error);
     });
   }
 
@@ -76,10 +80,15 @@ export class Output {
     if (!this.closed) await this.send(text);
   }
 
+  private end(error: Error): void {
+    this.closed = true;
+    if (errorCode(error) !== 'EPIPE') this.failure ??= error;
+  }
+
   private async send(chunk: Uint8Array | string): Promise<void> {
     await new Promise<void>((resolve) => {
       this.sink.write(chunk, (error) => {
-        if (error !== undefined && error !== null) this.closed = true;
+        if (error !== undefined && error !== null) this.end(error);
         resolve();
       });
     });

@@ -1,6 +1,6 @@
 import { COMMANDS } from './commands/all';
 import type { CliContext, Command } from './command';
-import { EXIT_BUG, EXIT_INPUT, EXIT_OK, EXIT_USAGE, InputError, UsageError } from './failure';
+import { EXIT_BUG, EXIT_INPUT, EXIT_OK, EXIT_OUTPUT, EXIT_USAGE, InputError, UsageError } from './failure';
 import { Output, wantsColour, type ByteSink, type ColourChoice } from './output';
 import type { ByteStream } from '../node/source_bytes';
 import { productVersion } from '../node/source_product';
@@ -32,8 +32,11 @@ export async function runCli(argv: readonly string[], process: CliProcess): Prom
   };
   const status = choice === undefined ? await badColour(context) : await dispatch(args, context);
   await context.stdout.flush();
+  const { failure } = context.stdout;
+  if (failure !== undefined)
+    await context.stderr.line(`vmalens: the output cannot be written: ${failure.message}`);
   await context.stderr.flush();
-  return status;
+  return failure === undefined ? status : EXIT_OUTPUT;
 }
 
 async function dispatch(args: readonly string[], context: CliContext): Promise<number> {

@@ -30,9 +30,9 @@ export type SourceErrorCode =
   | 'cancelled'
   | 'unreadable';
 
-/** One line for a person: `SUBJECT: what is wrong (what helps)`, safe to print. */
+/** One line for a person: `SUBJECT: what is wrong; what helps`, safe to print. */
 export function sourceErrorLine(error: SourceError): string {
-  const help = error.help === undefined ? '' : ` (${error.help})`;
+  const help = error.help === undefined ? '' : `; ${error.help}`;
   return printable(`${error.subject}: ${error.text}${help}`);
 }
 

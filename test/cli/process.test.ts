@@ -1,5 +1,15 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +70,15 @@ describe('the program', () => {
     expect(vmalens(['--color=green', 'maps', 'self']).status).toBe(2);
     expect(vmalens(['maps', '/nonexistent']).status).toBe(3);
     expect(vmalens(['verify', fixture('pool')]).status).toBe(0);
+  });
+
+  it.runIf(existsSync('/dev/full'))('does not pass over output that cannot be written', () => {
+    const full = openSync('/dev/full', 'w');
+    const args = [CLI, 'maps', fixture('sealed.smaps'), '--json'];
+    const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    expect(status).toBe(74);
+    expect(stderr.toString()).toContain('cannot be written');
   });
 
   it('reads standard input, plain and compressed', () => {
