@@ -1,0 +1,519 @@
+/* The table of calls: how each is made, printed as strace prints it, and read back from such text. */
+#include "recorder.h"
+#include <ctype.h>
+#include <errno.h>
+#include <linux/prctl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_process_madvise
+#define SYS_process_madvise 440
+#endif
+#ifndef SYS_mseal
+#define SYS_mseal 462
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#endif
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#endif
+
+struct word {
+    const char *text;
+    u64 value;
+};
+
+static const struct word PROT[] = {{"PROT_READ", 1},
+                                   {"PROT_WRITE", 2},
+                                   {"PROT_EXEC", 4},
+                                   {"PROT_SEM", 8},
+                                   {"PROT_GROWSDOWN", 0x1000000},
+                                   {"PROT_GROWSUP", 0x2000000},
+                                   {NULL, 0}};
+static const struct word MAP_TYPES[] = {{"MAP_FILE", 0},
+                                        {"MAP_SHARED", 1},
+                                        {"MAP_PRIVATE", 2},
+                                        {"MAP_SHARED_VALIDATE", 3},
+                                        {"MAP_DROPPABLE", 8},
+                                        {NULL, 0}};
+static const struct word MAP_FLAGS[] = {{"MAP_FIXED", 0x10},
+                                        {"MAP_ANONYMOUS", 0x20},
+                                        {"MAP_GROWSDOWN", 0x100},
+                                        {"MAP_DENYWRITE", 0x800},
+                                        {"MAP_EXECUTABLE", 0x1000},
+                                        {"MAP_LOCKED", 0x2000},
+                                        {"MAP_NORESERVE", 0x4000},
+                                        {"MAP_POPULATE", 0x8000},
+                                        {"MAP_NONBLOCK", 0x10000},
+                                        {"MAP_STACK", 0x20000},
+                                        {"MAP_HUGETLB", 0x40000},
+                                        {"MAP_SYNC", 0x80000},
+                                        {"MAP_FIXED_NOREPLACE", 0x100000},
+                                        {NULL, 0}};
+static const struct word REMAP[] = {
+    {"MREMAP_MAYMOVE", 1}, {"MREMAP_FIXED", 2}, {"MREMAP_DONTUNMAP", 4}, {NULL, 0}};
+static const struct word ADVICE[] = {{"MADV_NORMAL", 0},
+                                     {"MADV_RANDOM", 1},
+                                     {"MADV_SEQUENTIAL", 2},
+                                     {"MADV_WILLNEED", 3},
+                                     {"MADV_DONTNEED", 4},
+                                     {"MADV_FREE", 8},
+                                     {"MADV_REMOVE", 9},
+                                     {"MADV_DONTFORK", 10},
+                                     {"MADV_DOFORK", 11},
+                                     {"MADV_MERGEABLE", 12},
+                                     {"MADV_UNMERGEABLE", 13},
+                                     {"MADV_HUGEPAGE", 14},
+                                     {"MADV_NOHUGEPAGE", 15},
+                                     {"MADV_DONTDUMP", 16},
+                                     {"MADV_DODUMP", 17},
+                                     {"MADV_WIPEONFORK", 18},
+                                     {"MADV_KEEPONFORK", 19},
+                                     {"MADV_COLD", 20},
+                                     {"MADV_PAGEOUT", 21},
+                                     {"MADV_POPULATE_READ", 22},
+                                     {"MADV_POPULATE_WRITE", 23},
+                                     {"MADV_DONTNEED_LOCKED", 24},
+                                     {"MADV_COLLAPSE", 25},
+                                     {"MADV_HWPOISON", 100},
+                                     {"MADV_SOFT_OFFLINE", 101},
+                                     {"MADV_GUARD_INSTALL", 102},
+                                     {"MADV_GUARD_REMOVE", 103},
+                                     {NULL, 0}};
+static const struct word MLOCK[] = {{"MLOCK_ONFAULT", 1}, {NULL, 0}};
+static const struct word MCL[] = {{"MCL_CURRENT", 1}, {"MCL_FUTURE", 2}, {"MCL_ONFAULT", 4}, {NULL, 0}};
+static const struct word SHM[] = {
+    {"SHM_RDONLY", 010000}, {"SHM_RND", 020000}, {"SHM_REMAP", 040000}, {"SHM_EXEC", 0100000}, {NULL, 0}};
+
+/*
+ * Arguments by letter: a address, n decimal number, o hex offset, x hex number, d descriptor, p PROT_, m MAP_,
+ * r MREMAP_, v MADV_, l MLOCK_, k MCL_, t SHM_, i int, s the name, I the ranges of process_madvise.
+ * ? is an address that is printed only where the flags before it ask for one.
+ */
+struct call {
+    const char *name;
+    long number;
+    const char *args;
+};
+
+static const struct call TABLE[CALLS] = {
+    [C_MMAP] = {"mmap", SYS_mmap, "anpmdo"},
+    [C_MUNMAP] = {"munmap", SYS_munmap, "an"},
+    [C_MPROTECT] = {"mprotect", SYS_mprotect, "anp"},
+    [C_PKEY_MPROTECT] = {"pkey_mprotect", SYS_pkey_mprotect, "anpi"},
+    [C_MREMAP] = {"mremap", SYS_mremap, "annr?"},
+    [C_MADVISE] = {"madvise", SYS_madvise, "anv"},
+    [C_PROCESS_MADVISE] = {"process_madvise", SYS_process_madvise, "dInvx"},
+    [C_MSEAL] = {"mseal", SYS_mseal, "anx"},
+    [C_NAME] = {"prctl", SYS_prctl, NULL},
+    [C_BRK] = {"brk", SYS_brk, "a"},
+    [C_MLOCK] = {"mlock", SYS_mlock, "an"},
+    [C_MLOCK2] = {"mlock2", SYS_mlock2, "anl"},
+    [C_MUNLOCK] = {"munlock", SYS_munlock, "an"},
+    [C_MLOCKALL] = {"mlockall", SYS_mlockall, "k"},
+    [C_MUNLOCKALL] = {"munlockall", SYS_munlockall, ""},
+    [C_SHMAT] = {"shmat", SYS_shmat, "iat"},
+    [C_SHMDT] = {"shmdt", SYS_shmdt, "a"},
+    [C_REMAP_FILE_PAGES] = {"remap_file_pages", SYS_remap_file_pages, "anpnm"},
+    [C_MEMORY_MERGE] = {"prctl", SYS_prctl, NULL},
+    [C_MDWE] = {"prctl", SYS_prctl, NULL},
+    [C_TOUCH] = {"madvise", 0, "anv"},
+    [C_FORK] = {"clone", 0, NULL},
+    [C_EXIT] = {"exit_group", 0, NULL},
+};
+
+const char *call_name(int call) { return TABLE[call].name; }
+
+/* Names of calls in --weights; those that share the kernel's name have one of their own. */
+int call_by_option(const char *name)
+{
+    static const struct word OWN[] = {{"name", C_NAME}, {"merge", C_MEMORY_MERGE}, {"mdwe", C_MDWE},
+                                      {"touch", C_TOUCH}, {"fork", C_FORK},        {"exit", C_EXIT}};
+    for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
+        if (!strcmp(OWN[i].text, name)) return (int)OWN[i].value;
+    for (int i = 0; i < CALLS; i++)
+        if (TABLE[i].args && !strcmp(TABLE[i].name, name)) return i;
+    return -1;
+}
+
+/* The raw result: -1 and errno, or the value. */
+long make_call(const struct op *op)
+{
+    const u64 *a = op->a;
+    long nr = TABLE[op->call].number;
+    switch (op->call) {
+    case C_NAME:
+        return syscall(nr, PR_SET_VMA, a[2], a[0], a[1], op->has_text ? op->text : NULL);
+    case C_MEMORY_MERGE:
+        return syscall(nr, PR_SET_MEMORY_MERGE, a[0], 0, 0, 0);
+    case C_MDWE:
+        return syscall(nr, PR_SET_MDWE, a[0], 0, 0, 0);
+    case C_PROCESS_MADVISE:
+        return syscall(nr, a[0], op->range, (u64)op->ranges, a[3], a[4]);
+    default:
+        return syscall(nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+    }
+}
+
+const char *error_name(int error)
+{
+    const char *name = strerrorname_np(error);
+    return name ? name : "E???";
+}
+
+/* Printing */
+
+struct sink {
+    char *at, *end;
+};
+
+static void put(struct sink *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct sink *out, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(out->at, (size_t)(out->end - out->at), format, list);
+    va_end(list);
+    out->at += n < out->end - out->at ? n : out->end - out->at - 1;
+}
+
+/* Bits by name, the rest as a number; `zero` for none, a comment where no name is known. */
+static void put_bits(struct sink *out, u64 value, const struct word *words, const char *zero, const char *prefix)
+{
+    const char *bar = "";
+    u64 rest = value;
+    for (; words->text; words++) {
+        if (!(value & words->value)) continue;
+        put(out, "%s%s", bar, words->text);
+        bar = "|";
+        rest &= ~words->value;
+    }
+    if (!value) put(out, "%s", zero);
+    else if (rest && !*bar) put(out, "%#lx /* %s??? */", rest, prefix);
+    else if (rest) put(out, "|%#lx", rest);
+}
+
+static void put_value(struct sink *out, u64 value, const struct word *words, const char *prefix)
+{
+    for (; words->text; words++)
+        if (words->value == value) {
+            put(out, "%s", words->text);
+            return;
+        }
+    put(out, "%#lx /* %s??? */", value, prefix);
+}
+
+static void put_map(struct sink *out, u64 flags)
+{
+    put_value(out, flags & 0xf, MAP_TYPES, "MAP_");
+    if (flags & ~0xfUL) {
+        put(out, "|");
+        put_bits(out, flags & ~0xfUL, MAP_FLAGS, "", "MAP_");
+    }
+}
+
+static void put_string(struct sink *out, const char *text)
+{
+    put(out, "\"");
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\') put(out, "\\%c", *c);
+        else if (*c == '\n') put(out, "\\n");
+        else if (*c == '\t') put(out, "\\t");
+        else if (*c < 32 || *c > 126) put(out, isdigit(c[1]) ? "\\%03o" : "\\%o", *c);
+        else put(out, "%c", *c);
+    }
+    put(out, "\"");
+}
+
+static void put_arg(struct sink *out, const struct op *op, char kind, u64 value)
+{
+    switch (kind) {
+    case 'a':
+    case '?':
+        if (value) put(out, "%#lx", value);
+        else put(out, "NULL");
+        break;
+    case 'n': put(out, "%lu", value); break;
+    case 'o':
+    case 'x': put(out, value ? "%#lx" : "0", value); break;
+    case 'i': put(out, "%d", (int)value); break;
+    case 'd': put(out, "%d%s", (int)value, fd_note(value)); break;
+    case 'p': put_bits(out, value, PROT, "PROT_NONE", "PROT_"); break;
+    case 'm': put_map(out, value); break;
+    case 'r': put_bits(out, value, REMAP, "0", "MREMAP_"); break;
+    case 'v': put_value(out, value, ADVICE, "MADV_"); break;
+    case 'l': put_bits(out, value, MLOCK, "0", "MLOCK_"); break;
+    case 'k': put_bits(out, value, MCL, "0", "MCL_"); break;
+    case 't': put_bits(out, value, SHM, "0", "SHM_"); break;
+    case 'I':
+        put(out, "[");
+        for (int i = 0; i < op->ranges; i++)
+            put(out, "%s{iov_base=%#lx, iov_len=%lu}", i ? ", " : "", op->range[i][0], op->range[i][1]);
+        put(out, "]");
+        break;
+    }
+}
+
+/* The call without its result, e.g. `munmap(0x2000000000, 4096)`. */
+void print_op(char *text, size_t size, const struct op *op)
+{
+    struct sink out = {text, text + size};
+    switch (op->call) {
+    case C_NAME:
+        put(&out, "prctl(PR_SET_VMA, ");
+        if (op->a[2]) put(&out, "%#lx /* PR_SET_VMA_??? */, ", op->a[2]);
+        else put(&out, "PR_SET_VMA_ANON_NAME, ");
+        put(&out, "%#lx, %lu, ", op->a[0], op->a[1]);
+        if (op->has_text) put_string(&out, op->text);
+        else put(&out, "NULL");
+        break;
+    case C_MEMORY_MERGE: put(&out, "prctl(PR_SET_MEMORY_MERGE, %lu, 0, 0, 0", op->a[0]); break;
+    case C_MDWE: put(&out, "prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0"); break;
+    case C_FORK:
+        put(&out, "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
+                  "child_tidptr=0x7f0000000a10");
+        break;
+    case C_EXIT: put(&out, "exit_group(0"); break;
+    default:
+        put(&out, "%s(", TABLE[op->call].name);
+        for (int i = 0; TABLE[op->call].args[i]; i++) {
+            char kind = TABLE[op->call].args[i];
+            if (kind == '?' && !(op->a[3] & 6)) break;
+            if (i) put(&out, ", ");
+            put_arg(&out, op, kind, op->a[i]);
+        }
+    }
+    put(&out, ")");
+}
+
+/* Reading */
+
+static const struct word *words_of(char kind)
+{
+    switch (kind) {
+    case 'p': return PROT;
+    case 'm': return MAP_FLAGS;
+    case 'r': return REMAP;
+    case 'v': return ADVICE;
+    case 'l': return MLOCK;
+    case 'k': return MCL;
+    case 't': return SHM;
+    default: return NULL;
+    }
+}
+
+static bool word_value(const char *text, size_t length, const struct word *words, u64 *value)
+{
+    for (; words && words->text; words++)
+        if (strlen(words->text) == length && !strncmp(words->text, text, length)) {
+            *value |= words->value;
+            return true;
+        }
+    return false;
+}
+
+/* `A|B|0x40`, a number, NULL; what follows in comments or <> is passed over. */
+static bool parse_value(const char **at, char kind, u64 *value)
+{
+    const char *p = *at;
+    *value = 0;
+    for (;;) {
+        if (isdigit((unsigned char)*p) || *p == '-') {
+            char *end;
+            *value |= *p == '-' ? (u64)strtol(p, &end, 0) : strtoul(p, &end, 0);
+            p = end;
+        } else {
+            size_t n = strspn(p, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+            bool plain = (n == 4 && !strncmp(p, "NULL", 4)) || (n == 9 && !strncmp(p, "PROT_NONE", 9)) ||
+                         (n == 20 && !strncmp(p, "PR_SET_VMA_ANON_NAME", 20));
+            if (!plain && !word_value(p, n, words_of(kind), value) &&
+                !(kind == 'm' && word_value(p, n, MAP_TYPES, value)))
+                return false;
+            p += n;
+        }
+        if (!strncmp(p, " /*", 3)) {
+            p = strstr(p, "*/");
+            if (!p) return false;
+            p += 2;
+        }
+        if (*p != '|') break;
+        p++;
+    }
+    if (*p == '<') {
+        p = strchr(p, '>');
+        if (!p) return false;
+        p += strncmp(p, ">(deleted)", 10) ? 1 : 10;
+    }
+    *at = p;
+    return true;
+}
+
+static bool parse_string(const char **at, struct op *op)
+{
+    const char *p = *at;
+    size_t n = 0;
+    if (*p++ != '"') return false;
+    while (*p && *p != '"' && n + 1 < MAX_TEXT) {
+        if (*p != '\\') {
+            op->text[n++] = *p++;
+            continue;
+        }
+        p++;
+        if (*p >= '0' && *p <= '7') {
+            unsigned c = 0;
+            for (int i = 0; i < 3 && *p >= '0' && *p <= '7'; i++) c = c * 8 + (unsigned)(*p++ - '0');
+            op->text[n++] = (char)c;
+        } else {
+            op->text[n++] = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p;
+            p++;
+        }
+    }
+    op->text[n] = 0;
+    if (*p != '"') return false;
+    *at = p + 1;
+    return true;
+}
+
+static bool parse_ranges(const char **at, struct op *op)
+{
+    const char *p = *at;
+    if (*p++ != '[') return false;
+    while (*p != ']') {
+        if (op->ranges == MAX_RANGES) return false;
+        u64 *range = op->range[op->ranges++];
+        int used = 0;
+        if (sscanf(p, "{iov_base=%li, iov_len=%lu}%n", (long *)&range[0], &range[1], &used) < 2 || !used)
+            return false;
+        p += used;
+        if (!strncmp(p, ", ", 2)) p += 2;
+    }
+    *at = p + 1;
+    return true;
+}
+
+static bool parse_args(const char *p, struct op *op)
+{
+    const char *kinds = TABLE[op->call].args;
+    for (int i = 0; kinds[i]; i++) {
+        if (i && strncmp(p, ", ", 2)) return kinds[i] == '?' && *p == ')';
+        if (i) p += 2;
+        if (kinds[i] == 'I' ? !parse_ranges(&p, op) : !parse_value(&p, kinds[i], &op->a[i])) return false;
+    }
+    return *p == ')';
+}
+
+/* prctl(PR_SET_VMA, WHAT, ADDRESS, LENGTH, NAME) */
+static bool parse_name(const char *p, struct op *op)
+{
+    static const int ORDER[] = {2, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        if (!parse_value(&p, 'x', &op->a[ORDER[i]]) || strncmp(p, ", ", 2)) return false;
+        p += 2;
+    }
+    op->has_text = *p == '"';
+    return op->has_text ? parse_string(&p, op) && *p == ')' : !strncmp(p, "NULL)", 5);
+}
+
+/* One line of a recording; false for a line that is no call of the table. */
+bool parse_op(const char *line, struct op *op)
+{
+    memset(op, 0, sizeof *op);
+    char *end;
+    op->pid = (int)strtol(line, &end, 10);
+    while (*end == ' ') end++;
+    size_t n = strcspn(end, "(");
+    const char *args = end + n + 1;
+    if (op->pid <= 0 || !end[n]) return false;
+    if (!strncmp(end, "prctl(PR_SET_VMA, ", 18)) {
+        op->call = C_NAME;
+        return parse_name(end + 18, op);
+    }
+    if (!strncmp(end, "prctl(PR_SET_MEMORY_MERGE, ", 27)) {
+        op->call = C_MEMORY_MERGE;
+        op->a[0] = strtoul(end + 27, NULL, 0);
+        return true;
+    }
+    if (!strncmp(end, "prctl(PR_SET_MDWE, ", 19)) {
+        op->call = C_MDWE;
+        op->a[0] = 1;
+        return true;
+    }
+    if (!strncmp(end, "clone(", 6)) {
+        const char *result = strrchr(end, '=');
+        op->call = C_FORK;
+        op->child = result ? atoi(result + 1) : 0;
+        return op->child > 0;
+    }
+    if (!strncmp(end, "exit_group(", 11)) {
+        op->call = C_EXIT;
+        return true;
+    }
+    for (op->call = 0; op->call < C_TOUCH; op->call++)
+        if (TABLE[op->call].args && strlen(TABLE[op->call].name) == n && !strncmp(TABLE[op->call].name, end, n))
+            return parse_args(args, op);
+    return false;
+}
+
+/* Safety: nothing outside of the arena may be changed, and no page may be poisoned. */
+
+static bool inside(u64 addr, u64 length)
+{
+    if (addr < PAGE && length <= 16 * PAGE) return true; /* nothing is mapped there */
+    return addr >= ARENA && addr < ARENA_END && length <= ARENA_END - addr;
+}
+
+static bool refused(u64 addr, u64 length) { return length >= TOO_LONG || addr >= TOO_LONG; }
+
+/* The length rounds up to 0, or the rounded range ends before it starts. */
+static bool wraps(u64 addr, u64 length)
+{
+    u64 rounded = (length + PAGE - 1) & ~(PAGE - 1);
+    return rounded < length || addr + rounded < addr;
+}
+
+static bool advice_is_safe(u64 addr, u64 length, u64 advice)
+{
+    if (advice == 100 || advice == 101) return false;
+    return inside(addr, length) || wraps(addr, length);
+}
+
+bool is_safe(const struct op *op)
+{
+    const u64 *a = op->a;
+    switch (op->call) {
+    case C_MMAP:
+        if (!(a[3] & 0x100010)) return a[1] <= 64 * PAGE || a[1] >= TOO_LONG;
+        return inside(a[0], a[1]) || refused(a[0], a[1]);
+    case C_MUNMAP: return inside(a[0], a[1]) || refused(a[0], a[1]);
+    case C_MPROTECT:
+    case C_PKEY_MPROTECT:
+    case C_MSEAL:
+    case C_MLOCK:
+    case C_MLOCK2:
+    case C_MUNLOCK:
+        /* All of these stop at the gap that ends the arena. */
+        return inside(a[0], a[1]) || refused(a[0], a[1]);
+    case C_MREMAP:
+        if (!inside(a[0], a[1]) && !refused(a[0], a[1])) return false;
+        if (a[2] > 64 * PAGE && a[2] < TOO_LONG) return false;
+        return !(a[3] & 6) || inside(a[4], a[2]) || refused(a[4], a[2]);
+    case C_MADVISE: return advice_is_safe(a[0], a[1], a[2]);
+    case C_PROCESS_MADVISE:
+        for (int i = 0; i < op->ranges; i++)
+            if (!advice_is_safe(op->range[i][0], op->range[i][1], a[3])) return false;
+        return true;
+    case C_NAME: return inside(a[0], a[1]) || wraps(a[0], a[1]);
+    case C_BRK: return a[0] <= PAGE || (a[0] >= HEAP && a[0] <= HEAP + HEAP_PAGES * PAGE) || a[0] >= TOO_LONG;
+    case C_SHMAT: return a[1] == 0 || inside(a[1], 8 * PAGE);
+    case C_SHMDT: return inside(a[0], PAGE);
+    case C_REMAP_FILE_PAGES: return inside(a[0], a[1]) || wraps(a[0], a[1]);
+    default: return true;
+    }
+}

@@ -1,0 +1,74 @@
+import { assert } from '../../src/base/assert';
+
+/**
+ * What the recorder wrote, taken apart: the trace as strace would have printed it, and after each memory call the VMAs
+ * of each process that it concerns. README.md has the format.
+ */
+export interface Recording {
+  /** `uname -r` of the kernel that answered. */
+  readonly release: string;
+  /** Features that the kernel was built without, as ReplayOptions.without takes them. */
+  readonly without: readonly string[];
+  /** The trace alone, without the recorder's own lines. */
+  readonly trace: string;
+  /** Its lines; line N of the trace is `lines[N - 1]`. */
+  readonly lines: readonly string[];
+  readonly records: readonly VmaRecord[];
+  /** False if the recorder or the kernel died on the way. */
+  readonly complete: boolean;
+}
+
+/** What one process had in the arena after the call in line `line` of the trace. */
+export interface VmaRecord {
+  readonly line: number;
+  readonly pid: number;
+  /** One `START-END PERMS OFFSET FLAG,FLAG,… NAME` a VMA. */
+  readonly vmas: readonly string[];
+}
+
+export function readRecording(text: string): Recording {
+  const source = text.split('\n');
+  const lines: string[] = [];
+  const records: VmaRecord[] = [];
+  const before = new Map<number, readonly string[]>();
+  for (let i = 0; i < source.length; i++) {
+    const line = source[i] ?? '';
+    if (line.startsWith('@')) {
+      const [pid = 0, head = 0, tail = 0] = line.slice(1).split(' ').map(Number);
+      const vmas = splice(before.get(pid) ?? [], head, tail, source, i + 1);
+      i += vmas.length - head - tail;
+      before.set(pid, vmas);
+      records.push({ line: lines.length, pid, vmas });
+    } else if (line !== '' && !line.startsWith('#')) lines.push(line);
+  }
+  return {
+    release: note(source, 'kernel') ?? '',
+    without: (note(source, 'without') ?? '').split(' ').filter((word) => word !== ''),
+    trace: `${lines.join('\n')}\n`,
+    lines,
+    records,
+    complete: source.includes('# end') && !source.some((line) => line.startsWith('# a process was lost')),
+  };
+}
+
+/** The recorder writes lists as changes: `head` and `tail` lines stay, the indented lines from `at` on come between. */
+function splice(
+  old: readonly string[],
+  head: number,
+  tail: number,
+  source: readonly string[],
+  at: number,
+): readonly string[] {
+  let end = at;
+  while (source[end]?.startsWith(' ') === true) end++;
+  assert(head + tail <= old.length, 'a record keeps lines of the one before it');
+  if (end === at && head === old.length) return old;
+  const middle = source.slice(at, end).map((line) => line.slice(1));
+  return [...old.slice(0, head), ...middle, ...old.slice(old.length - tail)];
+}
+
+/** The rest of the first line that begins with `# NAME`. */
+function note(source: readonly string[], name: string): string | undefined {
+  const start = `# ${name} `;
+  return source.find((line) => line.startsWith(start))?.slice(start.length);
+}
