@@ -232,8 +232,8 @@ function costLines(replay: Replay): Line[] {
     ],
     [
       '  seal checks    ',
-      `before the call: ${counted(prePassVisits, 'VMA')} visited; `,
-      `as it goes: ${formatCount(inLoopVisits)}`,
+      `pre-pass: ${counted(prePassVisits, 'VMA')} walked before the work; `,
+      `in-loop: ${formatCount(inLoopVisits)} asked in passing`,
     ],
   ];
 }

@@ -40,7 +40,7 @@ export function outcomeText(step: ReplayStep): string {
 export interface StepRowText {
   /** `81 mprotect` */
   readonly label: string;
-  /** `40050000, 64 KiB · = 0 · pid 29`; of a refused call the error first. */
+  /** `40050000, 64 kB · = 0 · pid 29`; of a refused call the error first. */
   readonly description: string;
 }
 

@@ -43,8 +43,8 @@ function traceTooltip({ label, location, trace, replay }: TraceInput): Tooltip {
     ['Kernel rules', replay.kernel],
     ['Steps', formatCount(replay.steps.length)],
     ['Processes', formatCount(replay.lives.length)],
-    ['Seal checks, pre-pass', `${counted(prePassVisits, 'mapping')} visited`],
-    ['Seal checks, in the loop', `${counted(inLoopVisits, 'mapping')} visited`],
+    ['Seal checks, pre-pass', `${counted(prePassVisits, 'mapping')} walked before the work`],
+    ['Seal checks, in the loop', `${counted(inLoopVisits, 'mapping')} asked in passing, none visited twice`],
   ];
   return {
     title: label,

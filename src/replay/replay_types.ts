@@ -177,7 +177,10 @@ export interface Replay {
   readonly lives: readonly ProcessLife[];
   readonly forks: readonly ForkSharing[];
   readonly checks: readonly SnapshotCheck[];
-  /** VMAs visited for seal checks over the whole trace under each policy. */
+  /**
+   * Seal checks over the whole trace under each policy. A pre-pass walks its VMAs on top of the work that then visits them
+   * again; the in-loop check asks VMAs that the work has in hand anyway, so that its number is no extra cost.
+   */
   readonly sealCost: { readonly prePassVisits: number; readonly inLoopVisits: number };
   /** The instant after step `index` (-1: before all). */
   at(index: number): Instant;

@@ -61,7 +61,7 @@ function address(value: U64): string {
   return value === 0 ? 'NULL' : hexOfU64(value);
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const UNITS = ['B', 'kB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** Exact in the largest binary unit that divides it. */
 function size(bytes: U64): string {
