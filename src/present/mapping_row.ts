@@ -8,7 +8,8 @@ import {
 } from '../analysis/kind';
 import { sealedOf, type SealReporting } from '../analysis/seals';
 import { kilobytes, sizeOf } from '../analysis/totals';
-import { hexOfU64 } from '../mm/addr';
+import { timesExact } from '../analysis/exact_sum';
+import { hexOfU64, type U64 } from '../mm/addr';
 import type { MapsEntry, SmapsFields, SmapsValue } from '../procfs/maps_entry';
 import { printable } from '../base/bytes';
 import { mappingName, rangeText, shortName } from './entry_text';
@@ -143,7 +144,10 @@ function mappingTooltip(entry: MapsEntry, facts: MappingFacts, sealing: SealRepo
   if (facts.writableExecutable) rows.push(['Note', 'writable and executable at the same time']);
   return {
     title: name === '' ? 'anonymous' : name,
-    blocks: [tableBlock('', rows), ...(entry.smaps === null ? [NO_SMAPS] : smapsBlocks(entry.smaps))],
+    blocks: [
+      tableBlock('', rows),
+      ...(entry.smaps === null ? [NO_SMAPS] : smapsBlocks(entry.smaps, sizeOf(entry))),
+    ],
   };
 }
 
@@ -157,41 +161,46 @@ function sealedInWords(sealed: boolean | null, entry: MapsEntry, sealing: SealRe
     : 'unknown: the kernel that wrote this may not show seals';
 }
 
-/** Fields with a value as a table, those that are zero in one line, then the flags. */
-function smapsBlocks(smaps: SmapsFields): readonly TooltipBlock[] {
+/** Flags first, which are few words; then the fields with a value, and in one line each those that say little. */
+function smapsBlocks(smaps: SmapsFields, size: U64): readonly TooltipBlock[] {
   const shown: [string, string, string][] = [];
   const zero: string[] = [];
-  for (const [name, value] of fieldsOnce(smaps.fields)) {
+  for (const [name, value] of fieldsWorthARow(smaps.fields, size)) {
     if (value.kind === 'number' && value.value === 0) zero.push(name);
     else shown.push([name, smapsValueText(value), smapsFieldInWords(name) ?? '']);
   }
-  const blocks: TooltipBlock[] = [];
+  const blocks = [textBlock(flagsInWords(smaps.vmFlags))];
   if (shown.length > 0) blocks.push(tableBlock('Memory', shown));
   if (zero.length > 0) blocks.push(textBlock(`Zero: ${zero.join(', ')}`));
-  if (!smaps.complete)
+  if (usualPageSizes(smaps.fields)) blocks.push(textBlock('KernelPageSize, MMUPageSize: 4 kB'));
+  if (!smaps.complete) {
     blocks.push(textBlock('The text ends inside this entry: what is missing is unknown, not zero.'));
-  if (smaps.vmFlags === null) blocks.push(textBlock('Flags are unknown: there is no VmFlags line.'));
-  else
-    blocks.push(
-      tableBlock(
-        'Flags',
-        smaps.vmFlags.map((flag) => [flag, flagInWords(flag)]),
-      ),
-    );
+  }
   return blocks;
 }
 
-/** The two page sizes in one row where they are the same, as they nearly always are. */
-function fieldsOnce(fields: ReadonlyMap<string, SmapsValue>): readonly (readonly [string, SmapsValue])[] {
-  const kernel = fields.get('KernelPageSize');
-  const mmu = fields.get('MMUPageSize');
-  if (kernel === undefined || mmu === undefined || smapsValueText(kernel) !== smapsValueText(mmu))
-    return [...fields];
-  return [...fields].flatMap(([name, value]) => {
-    if (name === 'MMUPageSize') return [];
-    return name === 'KernelPageSize'
-      ? [['KernelPageSize, MMUPageSize', value] as const]
-      : [[name, value] as const];
+function flagsInWords(vmFlags: readonly string[] | null): string {
+  if (vmFlags === null) return 'Flags are unknown: there is no VmFlags line.';
+  if (vmFlags.length === 0) return 'Flags: none';
+  return `Flags: ${vmFlags.map((flag) => `${flag} (${flagInWords(flag)})`).join(', ')}`;
+}
+
+/** Without what is said elsewhere: the size, where it is that of the range, and pages of 4 kB. */
+function fieldsWorthARow(
+  fields: ReadonlyMap<string, SmapsValue>,
+  size: U64,
+): readonly (readonly [string, SmapsValue])[] {
+  const usual = usualPageSizes(fields);
+  return [...fields].filter(([name, value]) => {
+    if (name === 'Size') return value.kind !== 'number' || timesExact(value.value, 1024) !== size;
+    return !(usual && (name === 'KernelPageSize' || name === 'MMUPageSize'));
+  });
+}
+
+function usualPageSizes(fields: ReadonlyMap<string, SmapsValue>): boolean {
+  return ['KernelPageSize', 'MMUPageSize'].every((name) => {
+    const value = fields.get(name);
+    return value?.kind === 'number' && value.unit === 'kB' && value.value === 4;
   });
 }
 

@@ -35,11 +35,10 @@ export function smapsFieldInWords(field: string): string | undefined {
 
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   Size: 'address space',
-  'KernelPageSize, MMUPageSize': 'size of a page here',
   KernelPageSize: 'size of a page for the kernel here',
   MMUPageSize: 'size of a page for the hardware here',
   Rss: 'in memory',
-  Pss: 'in memory, shared pages divided by their users',
+  Pss: 'in memory, shared parts divided',
   Pss_Dirty: 'of Pss, changed',
   Pss_Anon: 'of Pss, anonymous',
   Pss_File: 'of Pss, from files',

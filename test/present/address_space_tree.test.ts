@@ -177,18 +177,23 @@ describe('tooltips of mappings', () => {
       'Permissions  rw-p (read, write, private)',
       'Kind  Heap',
       'Sealed  no',
+      'Flags: rd (readable), wr (writable), zz (a flag that VMA Lens does not know), ?? (a flag that this kernel itself has no letters for)',
       'Memory',
-      'Size  4 kB  address space',
-      'KernelPageSize, MMUPageSize  4 kB  size of a page here',
       'Rss  4 kB  in memory',
       'New  8 kB',
       'Zero: Swap',
-      'Flags',
-      'rd  readable',
-      'wr  writable',
-      'zz  a flag that VMA Lens does not know',
-      '??  a flag that this kernel itself has no letters for',
+      'KernelPageSize, MMUPageSize: 4 kB',
     ]);
+  });
+
+  it('show sizes that are not what one expects', () => {
+    const kB = { Size: 8, KernelPageSize: 2048, MMUPageSize: 4 };
+    const tooltip = tree([entry({ kB, flags: '' })]).roots[1]?.tooltip();
+    const text = tooltip === undefined ? '' : tooltipText(tooltip);
+    expect(text).toContain(
+      'Size  8 kB  address space\nKernelPageSize  2 MiB  size of a page for the kernel here\nMMUPageSize  4 kB',
+    );
+    expect(text).toContain('Flags: none');
   });
 
   it('say what is unknown', () => {

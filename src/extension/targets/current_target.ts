@@ -29,6 +29,11 @@ export class CurrentTarget implements vscode.Disposable {
     return this.current.kind === 'none' ? undefined : this.current.target;
   }
 
+  /** Is something on show being read anew? Nothing that a view shows has changed yet. */
+  get isReadingAgain(): boolean {
+    return this.current.kind === 'reading' && this.current.last !== undefined;
+  }
+
   /** The address space on show, also while it is read anew. */
   get space(): AddressSpace | undefined {
     if (this.current.kind === 'shown') return this.current.space;
@@ -64,7 +69,9 @@ export class CurrentTarget implements vscode.Disposable {
     this.reading = reading;
     this.change({ kind: 'reading', target, last });
     try {
-      const result = await this.progress(() => target.read(reading.signal));
+      const read = () => target.read(reading.signal);
+      // An instant of a replay is there at once: a progress bar would only flicker at every step.
+      const result = await (target.kind === 'replay' ? read() : this.progress(read));
       if (this.reading !== reading) return undefined;
       if (result.ok) this.change({ kind: 'shown', target, space: result.value });
       else this.change({ kind: 'failed', target, error: result.error });

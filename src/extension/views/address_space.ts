@@ -36,7 +36,9 @@ export class AddressSpaceView implements Closable {
     this.subscriptions.add(
       this.tree,
       this.view,
-      target.onDidChange(() => this.update()),
+      target.onDidChange(() => {
+        if (!target.isReadingAgain) this.update();
+      }),
     );
     this.update();
   }

@@ -28,7 +28,9 @@ export class SharedNamesView implements Closable {
     this.subscriptions.add(
       this.tree,
       this.view,
-      target.onDidChange(() => this.update()),
+      target.onDidChange(() => {
+        if (!target.isReadingAgain) this.update();
+      }),
     );
   }
 
