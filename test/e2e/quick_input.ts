@@ -77,8 +77,16 @@ export class QuickInput {
 
   /** Waits for an item that fits and accepts it. */
   async chooseItem(fits: (item: QuickItem) => boolean, what: string): Promise<void> {
-    const item = await this.waitForItem(fits, what);
-    await this.box.locator(`.quick-input-list .monaco-list-row[data-index="${item.index}"]`).click();
+    await poll(`the quick pick to take ${what}`, async () => {
+      const item = (await this.items()).find(fits);
+      if (item === undefined) return false;
+      const row = this.box.locator(`.quick-input-list .monaco-list-row[data-index="${item.index}"]`);
+      // A list that fills in makes its rows anew: then it is looked for again.
+      return row.click({ timeout: 1000 }).then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   /** Waits for an input box, replaces its text and accepts it. */

@@ -22,11 +22,12 @@ import {
 } from '../../scripts/workbench/server.mjs';
 
 /**
- * A row that sticks to the top of its tree would lie over the rows that the tests want to click, and a picture must
- * not show half a change of colours.
+ * A row that sticks to the top of its tree would lie over the rows that the tests want to click; a picture must not
+ * show half a change of colours; and a list must not close because the focus comes back to a view a moment too late.
  */
 const SETTINGS = {
   ...QUIET_SETTINGS,
+  'workbench.quickOpen.closeOnFocusLost': false,
   'workbench.tree.enableStickyScroll': false,
   'workbench.reduceMotion': 'on',
 };

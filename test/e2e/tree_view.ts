@@ -149,20 +149,27 @@ export class TreeView {
   async expand(fits: RowTest, what: string): Promise<TreeRow> {
     const row = await this.findRow(fits, what);
     if (row.expanded === false) await this.locate(row).locator('.monaco-tl-twistie').click();
-    return poll(`${row.label} in ${this.title} to open`, async () =>
-      (await this.visibleRows()).find((now) => now.index === row.index && now.expanded === true),
-    );
+    return poll(`${row.label} in ${this.title} to open`, async () => {
+      const rows = await this.visibleRows();
+      const now = rows.find((each) => each.index === row.index && each.expanded === true);
+      const isLast = rows.at(-1)?.index === row.index;
+      const below = rows.find((each) => each.index === row.index + 1);
+      return (isLast || (below?.level ?? 0) > row.level) && now;
+    });
   }
 
-  /** The rows one level below this one, which must be open. */
+  /** Waits for the rows one level below this one, which must be open. */
   async children(fits: RowTest, what: string): Promise<TreeRow[]> {
-    const all = await this.rows();
-    const parent = all.findIndex(fits);
-    const top = all[parent];
-    if (top === undefined) throw new Error(`no row in ${this.title}: ${what}`);
-    const after = all.slice(parent + 1);
-    const end = after.findIndex((row) => row.level <= top.level);
-    return after.slice(0, end < 0 ? undefined : end).filter((row) => row.level === top.level + 1);
+    return poll(`the rows below ${what} in ${this.title}`, async () => {
+      const all = await this.rows();
+      const parent = all.findIndex(fits);
+      const top = all[parent];
+      if (top === undefined) return false;
+      const after = all.slice(parent + 1);
+      const end = after.findIndex((row) => row.level <= top.level);
+      const below = after.slice(0, end < 0 ? undefined : end).filter((row) => row.level === top.level + 1);
+      return below.length > 0 && below;
+    });
   }
 
   async click(fits: RowTest, what: string): Promise<void> {
