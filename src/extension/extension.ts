@@ -7,6 +7,7 @@ import { replayCommands } from './commands/replay_commands';
 import { CONTEXT_KEYS, VIEWS } from './ids';
 import { linkReplay } from './replay/link_replay';
 import { TraceStore } from './replay/trace_store';
+import { viewProgress } from './progress';
 import { Reporter } from './report';
 import { OpenSources } from './open_sources';
 import { SourceOpener } from './source_opener';
@@ -23,9 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('VMA Lens', { log: true });
   const reporter = new Reporter(log);
   const proc = liveProcSource();
-  const target = new CurrentTarget((work) =>
-    vscode.window.withProgress({ location: { viewId: VIEWS.addressSpace } }, work),
-  );
+  const target = new CurrentTarget(viewProgress(VIEWS.addressSpace, 'Reading the address space'));
   const traces = new TraceStore();
   const opener = new SourceOpener();
   const onLook = (): void => {

@@ -241,14 +241,23 @@ function processInWords(process: ProcessFacts, inspected: boolean): string {
   return parts.join(', ');
 }
 
-function processTooltip(process: ProcessFacts): Tooltip {
+/** Sums over a process's memory, in kB, which cost the kernel a walk over all its page tables. */
+export interface ProcessSums {
+  readonly pss: U64 | null;
+  readonly swapPss: U64 | null;
+}
+
+/** What is known of a process, with the sums where somebody has asked for them. */
+export function processTooltip(process: ProcessFacts, sums?: ProcessSums): Tooltip {
   const rows: [string, string][] = [
     ['Process', String(process.pid)],
     ['Parent', String(process.ppid)],
   ];
   if (process.commandLine !== '') rows.push(['Command', shortened(process.commandLine, 300)]);
   if (process.rss !== null) rows.push(['RSS', formatKilobytes(process.rss)]);
+  if (sums !== undefined && sums.pss !== null) rows.push(['PSS', formatKilobytes(sums.pss)]);
   if (process.swap !== null) rows.push(['Swap', formatKilobytes(process.swap)]);
+  if (sums !== undefined && sums.swapPss !== null) rows.push(['Swap PSS', formatKilobytes(sums.swapPss)]);
   if (process.threads !== null) rows.push(['Threads', formatCount(process.threads)]);
   const blocks = [tableBlock('', rows)];
   if (process.kind === 'zombie') {

@@ -71,7 +71,7 @@ export function stepSentence(step: ReplayStep | undefined): string {
 }
 
 /** Why a call was refused, by which mapping, and where that was sealed. */
-export function deniedText(denied: Denial): string {
+function deniedText(denied: Denial): string {
   const parts = [printable(denied.reason)];
   if (denied.vma !== undefined) {
     const name = denied.vma.name === '' ? '' : ` ${printable(denied.vma.name)}`;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { COMMANDS, CONTEXT_KEYS } from '../../src/extension/ids';
+import { allRows } from '../present/rows';
 import { Uri } from './fake_vscode';
 import { FakeMemento, startExtension, type Running } from './running';
 
@@ -62,7 +63,8 @@ describe('a saved maps file', () => {
     const { provider } = app.view('addressSpace');
     const item = provider.getTreeItem(row);
     expect(item['tooltip']).toBeUndefined();
-    const tooltip = provider.resolveTreeItem(item, row)['tooltip'] as Record<string, unknown>;
+    const resolved = await provider.resolveTreeItem(item, row);
+    const tooltip = resolved['tooltip'] as Record<string, unknown>;
     expect(tooltip).toMatchObject({ isTrusted: false, supportHtml: false, supportThemeIcons: false });
     expect(tooltip['value']).toContain('\\<b\\>\\$\\(bug\\)\\<\\/b\\>');
   });
@@ -184,6 +186,15 @@ describe.runIf(process.platform === 'linux')('live processes', () => {
       return false;
     };
     expect(await find(found)).toBe(true);
+    // The sums are read when somebody looks at the tooltip.
+    const { provider } = app.view('processes');
+    const own = allRows(found).find(
+      (row) => row.subject.kind === 'process' && row.subject.pid === process.pid,
+    );
+    const resolved = own === undefined ? {} : await provider.resolveTreeItem(provider.getTreeItem(own), own);
+    expect((resolved['tooltip'] as { value: string } | undefined)?.value).toMatch(
+      /\| PSS \| [\d\\.]+\u00a0MiB \|/,
+    );
     expect(app.window.contexts.get(CONTEXT_KEYS.targetKind)).toBe('live');
     expect(app.view('addressSpace').description).toMatch(new RegExp(`^${process.pid} `));
     const labels = (await app.rows('addressSpace')).map((row) => row.label);

@@ -7,7 +7,7 @@ interface Listener<T> {
   (event: T): unknown;
 }
 
-class EventEmitter<T> {
+export class EventEmitter<T> {
   private readonly listeners = new Set<Listener<T>>();
   readonly event = (listener: Listener<T>): Disposable => {
     this.listeners.add(listener);
@@ -110,7 +110,7 @@ interface FakeProvider {
   getChildren(node?: unknown): Promise<unknown[]>;
   getTreeItem(node: unknown): TreeItem & Record<string, unknown>;
   getParent(node: unknown): unknown;
-  resolveTreeItem(item: unknown, node: unknown): Record<string, unknown>;
+  resolveTreeItem(item: unknown, node: unknown): Promise<Record<string, unknown>>;
 }
 
 /** What the extension has shown, and what it will be answered. */

@@ -65,6 +65,11 @@ describe('moving through a replay', () => {
     expect(app.window.statusBar?.text).toContain('line 47/131');
   });
 
+  it('goes to a line that another command gives', async () => {
+    await app.run(COMMANDS.goToLine, 81);
+    expect(app.window.statusBar?.text).toContain('line 81/131');
+  });
+
   it('goes to denied calls, by command and by a click', async () => {
     await app.run(COMMANDS.nextDenied);
     expect(app.window.statusBar?.text).toContain('line 60/131');

@@ -8,15 +8,17 @@ import { subjectOf, subjectOfKind } from './arguments';
 
 export function replayCommands(app: App): CommandTable {
   /** A command on the current replay. */
-  const onReplay = (act: (session: ReplaySession) => unknown) => (): unknown => {
-    const session = app.traces.current ?? app.traces.sessions[0];
-    if (session !== undefined) return act(session);
-    return app.reporter.report({
-      kind: 'request',
-      text: 'No trace is open. Replay Trace… or Open Example opens one.',
-    });
-  };
-  const seek = (landmark: Landmark, direction: 1 | -1): (() => unknown) =>
+  const onReplay =
+    (act: (session: ReplaySession, argument: unknown) => unknown) =>
+    (argument: unknown): unknown => {
+      const session = app.traces.current ?? app.traces.sessions[0];
+      if (session !== undefined) return act(session, argument);
+      return app.reporter.report({
+        kind: 'request',
+        text: 'No trace is open. Replay Trace… or Open Example opens one.',
+      });
+    };
+  const seek = (landmark: Landmark, direction: 1 | -1): ((argument: unknown) => unknown) =>
     onReplay((session) => goToLandmark(app, session, landmark, direction));
   return {
     [COMMANDS.stepForward]: onReplay((session) => move(app, session, session.position + 1)),
@@ -27,7 +29,7 @@ export function replayCommands(app: App): CommandTable {
     [COMMANDS.previousRename]: seek('rename', -1),
     [COMMANDS.nextDenied]: seek('denied', 1),
     [COMMANDS.previousDenied]: seek('denied', -1),
-    [COMMANDS.goToLine]: onReplay((session) => goToLine(app, session)),
+    [COMMANDS.goToLine]: onReplay((session, argument) => goToLine(app, session, argument)),
     [COMMANDS.goToInstant]: (argument) => goToInstant(app, argument),
     [COMMANDS.selectProcess]: onReplay((session) => selectProcess(app, session)),
     [COMMANDS.selectLife]: (argument) => selectLife(app, argument),
@@ -35,7 +37,7 @@ export function replayCommands(app: App): CommandTable {
       const trace = subjectOfKind(argument, 'trace');
       const session = trace === undefined ? undefined : app.traces.get(trace.traceId);
       return session === undefined
-        ? onReplay((current) => chooseKernel(app, current))()
+        ? onReplay((current) => chooseKernel(app, current))(argument)
         : chooseKernel(app, session);
     },
     [COMMANDS.closeTrace]: (argument) => closeTrace(app, argument),
@@ -59,16 +61,22 @@ function goToLandmark(app: App, session: ReplaySession, landmark: Landmark, dire
   return vscode.window.setStatusBarMessage(text, 4000);
 }
 
-async function goToLine(app: App, session: ReplaySession): Promise<void> {
+/** Goes to a line: one that a caller gives, else one that a person types. */
+async function goToLine(app: App, session: ReplaySession, argument: unknown): Promise<void> {
   const last = session.trace.lineCount;
-  const answer = await vscode.window.showInputBox({
+  const given = typeof argument === 'number' ? String(argument) : undefined;
+  const answer = given ?? (await askForLine(session, last));
+  const line = answer === undefined ? undefined : lineOf(answer, last);
+  if (line !== undefined) move(app, session, session.replay.stepAtLine(line));
+}
+
+function askForLine(session: ReplaySession, last: number): Thenable<string | undefined> {
+  return vscode.window.showInputBox({
     title: `Go to Line of ${session.label}`,
     prompt: `A line from 1 to ${last}; the replay goes to the last step at or before it.`,
     value: String(session.step?.line ?? 1),
     validateInput: (value) => (lineOf(value, last) === undefined ? `A number from 1 to ${last}` : undefined),
   });
-  const line = answer === undefined ? undefined : lineOf(answer, last);
-  if (line !== undefined) move(app, session, session.replay.stepAtLine(line));
 }
 
 function lineOf(text: string, last: number): number | undefined {

@@ -9,8 +9,8 @@ export type TargetState =
   | { readonly kind: 'shown'; readonly target: Target; readonly space: AddressSpace }
   | { readonly kind: 'failed'; readonly target: Target; readonly error: SourceError };
 
-/** Shows progress while `work` runs. */
-export type Progress = <T>(work: () => Promise<T>) => Thenable<T>;
+/** Shows progress while `work` runs; calls `cancel` when a person has waited enough. */
+export type Progress = <T>(work: () => Promise<T>, cancel: () => void) => Thenable<T>;
 
 /** The selected target and what its last reading gave. A newer reading always wins over an older one. */
 export class CurrentTarget implements vscode.Disposable {
@@ -71,7 +71,7 @@ export class CurrentTarget implements vscode.Disposable {
     try {
       const read = () => target.read(reading.signal);
       // An instant of a replay is there at once: a progress bar would only flicker at every step.
-      const result = await (target.kind === 'replay' ? read() : this.progress(read));
+      const result = await (target.kind === 'replay' ? read() : this.progress(read, () => reading.abort()));
       if (this.reading !== reading) return undefined;
       if (result.ok) this.change({ kind: 'shown', target, space: result.value });
       else this.change({ kind: 'failed', target, error: result.error });

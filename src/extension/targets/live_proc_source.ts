@@ -4,8 +4,10 @@ import { ProcReader, type ProcessInfo } from '../../node/proc_reader';
 import type { ProcRefusal } from '../../node/proc_refusal';
 import type { SourceError } from '../../node/source_error';
 import { loadMaps } from '../../node/sources';
-import type { ProcessFacts } from '../../present/process_tree';
-import type { MapsEntry } from '../../procfs/maps_entry';
+import type { U64 } from '../../mm/addr';
+import type { ProcessFacts, ProcessSums } from '../../present/process_tree';
+import { parseMaps } from '../../procfs/maps';
+import type { MapsEntry, SmapsFields } from '../../procfs/maps_entry';
 import { hasCapSysPtrace, statusUser } from '../../procfs/process_text';
 import type { ProcSource } from './proc_source';
 import type { AddressSpace } from './target';
@@ -36,6 +38,11 @@ export function liveProcSource(reader = new ProcReader(), platform: string = pro
     facts: async (pid) => {
       const info = await reader.processInfo(pid);
       return info.ok ? processFacts(info.value, await whoReads()) : undefined;
+    },
+    sums: async (pid) => {
+      const text = await reader.readSmapsRollup(pid);
+      const rollup = text.ok ? parseMaps(text.value.text).rollup : null;
+      return rollup === null ? undefined : sumsOf(rollup.smaps);
     },
     read: readProcess,
   };
@@ -79,6 +86,14 @@ function hiddenProcess(pid: number): ProcessFacts {
     startTime: '',
     unreadable: { text: 'hidden', help: 'mount /proc without hidepid, or join the group of its gid= option' },
   };
+}
+
+function sumsOf(smaps: SmapsFields): ProcessSums {
+  const amount = (field: string): U64 | null => {
+    const value = smaps.fields.get(field);
+    return value?.kind === 'number' && value.unit === 'kB' ? value.value : null;
+  };
+  return { pss: amount('Pss'), swapPss: amount('SwapPss') };
 }
 
 async function readProcess(pid: number, signal: AbortSignal): Promise<Result<AddressSpace, SourceError>> {

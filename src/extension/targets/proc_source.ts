@@ -1,6 +1,6 @@
 import type { Result } from '../../base/result';
 import type { SourceError } from '../../node/source_error';
-import type { ProcessFacts } from '../../present/process_tree';
+import type { ProcessFacts, ProcessSums } from '../../present/process_tree';
 import type { AddressSpace } from './target';
 
 /** The live processes of the machine that the extension runs on. */
@@ -11,5 +11,7 @@ export interface ProcSource {
   list(signal: AbortSignal): Promise<Result<readonly ProcessFacts[], SourceError>>;
   /** What is known of one process; undefined when there is none. */
   facts(pid: number): Promise<ProcessFacts | undefined>;
+  /** Sums over its memory; undefined where they cannot be read. */
+  sums(pid: number): Promise<ProcessSums | undefined>;
   read(pid: number, signal: AbortSignal): Promise<Result<AddressSpace, SourceError>>;
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { TreeNode } from '../../present/tree_node';
-import { resolveTooltip, treeItemOf } from './tree_item';
+import type { Tooltip } from '../../present/tooltip';
+import { treeItemOf, withTooltip } from './tree_item';
 
 /** A tree view over rows of src/present: knows how to draw and walk them, and nothing of what they mean. */
 export class NodeTree implements vscode.TreeDataProvider<TreeNode>, vscode.Disposable {
@@ -9,7 +10,11 @@ export class NodeTree implements vscode.TreeDataProvider<TreeNode>, vscode.Dispo
   readonly onDidChangeTreeData = this.emitter.event;
 
   /** `roots` is asked anew after each refresh. */
-  constructor(private readonly roots: () => readonly TreeNode[] | Promise<readonly TreeNode[]>) {}
+  constructor(
+    private readonly roots: () => readonly TreeNode[] | Promise<readonly TreeNode[]>,
+    /** Makes a tooltip that takes more than what the row knows. */
+    private readonly longTooltip?: (node: TreeNode) => Promise<Tooltip | undefined>,
+  ) {}
 
   getTreeItem(node: TreeNode): vscode.TreeItem {
     return treeItemOf(node);
@@ -26,8 +31,8 @@ export class NodeTree implements vscode.TreeDataProvider<TreeNode>, vscode.Dispo
     return this.parents.get(node);
   }
 
-  resolveTreeItem(item: vscode.TreeItem, node: TreeNode): vscode.TreeItem {
-    return resolveTooltip(item, node);
+  async resolveTreeItem(item: vscode.TreeItem, node: TreeNode): Promise<vscode.TreeItem> {
+    return withTooltip(item, (await this.longTooltip?.(node)) ?? node.tooltip());
   }
 
   refresh(): void {

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import type { SourceError } from '../../node/source_error';
 import { filterSentence } from '../../present/messages';
-import { processTree, type ProcessFacts } from '../../present/process_tree';
+import { processTooltip, processTree, type ProcessFacts } from '../../present/process_tree';
+import type { Tooltip } from '../../present/tooltip';
 import type { TreeNode } from '../../present/tree_node';
 import { counted } from '../../present/units';
 import { CONTEXT_KEYS, VIEWS } from '../ids';
@@ -25,7 +26,10 @@ export class ProcessesView implements Closable {
     private readonly proc: ProcSource,
     private readonly target: CurrentTarget,
   ) {
-    this.tree = new NodeTree(() => this.roots());
+    this.tree = new NodeTree(
+      () => this.roots(),
+      (node) => this.tooltip(node),
+    );
     this.view = vscode.window.createTreeView(VIEWS.processes, {
       treeDataProvider: this.tree,
       showCollapseAll: true,
@@ -79,6 +83,15 @@ export class ProcessesView implements Closable {
     this.view.message =
       this.text === '' ? '' : filterSentence(this.text, tree.matching, tree.total, 'process', 'processes');
     return tree.roots;
+  }
+
+  /** With the sums of its memory: they are read when somebody looks at the tooltip. */
+  private async tooltip(node: TreeNode): Promise<Tooltip | undefined> {
+    const { subject } = node;
+    if (subject.kind !== 'process') return undefined;
+    const process = this.processes?.find((each) => each.pid === subject.pid);
+    if (process?.kind !== 'user' || process.unreadable !== undefined) return undefined;
+    return processTooltip(process, await this.proc.sums(subject.pid));
   }
 
   private async read(): Promise<readonly ProcessFacts[] | undefined> {

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { NodeColor, NodeIcon, Subject, TreeNode } from '../../present/tree_node';
-import { tooltipMarkdown } from '../../present/tooltip';
+import { tooltipMarkdown, type Tooltip } from '../../present/tooltip';
 import { COLORS, COMMANDS } from '../ids';
 
 /** The theme colour of each meaning: our own where a person may want another, else one of VS Code's. */
@@ -17,7 +17,7 @@ const THEME_COLORS: Readonly<Record<NodeColor, string>> = {
   dim: 'disabledForeground',
 };
 
-/** The row as VS Code draws it. Its tooltip is left to {@link resolveTooltip}. */
+/** The row as VS Code draws it. Its tooltip is left to {@link withTooltip}. */
 export function treeItemOf(node: TreeNode): vscode.TreeItem {
   const item = new vscode.TreeItem(node.label, collapsibleState(node));
   item.id = node.id;
@@ -30,9 +30,8 @@ export function treeItemOf(node: TreeNode): vscode.TreeItem {
   return item;
 }
 
-/** Makes the tooltip when somebody looks at it. Text of other processes is escaped and never trusted. */
-export function resolveTooltip(item: vscode.TreeItem, node: TreeNode): vscode.TreeItem {
-  const tooltip = node.tooltip();
+/** Gives a row its tooltip. Text of other processes is escaped in it and never trusted. */
+export function withTooltip(item: vscode.TreeItem, tooltip: Tooltip | undefined): vscode.TreeItem {
   // Without one VS Code shows label and description, which is what a short row says anyway.
   if (tooltip !== undefined) item.tooltip = new vscode.MarkdownString(tooltipMarkdown(tooltip));
   return item;

@@ -114,6 +114,7 @@ describe('liveTarget', () => {
     available: true,
     list: () => Promise.resolve(ok([])),
     facts: () => Promise.resolve(facts),
+    sums: () => Promise.resolve(undefined),
     read: () => Promise.resolve(ok(EMPTY)),
   });
 
