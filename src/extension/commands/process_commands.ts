@@ -1,10 +1,5 @@
 import * as vscode from 'vscode';
-import {
-  commandText,
-  matchesProcess,
-  processDescription,
-  type ProcessFacts,
-} from '../../present/process_tree';
+import { commandText, processDescription, type ProcessFacts } from '../../present/process_tree';
 import { shortened, withoutIcons } from '../../present/safe_text';
 import type { App, CommandTable } from '../app';
 import { COMMANDS } from '../ids';
@@ -88,7 +83,7 @@ export function processItems(processes: readonly ProcessFacts[], value: string):
       : [{ label: title, kind: vscode.QuickPickItemKind.Separator }, ...part.map(processItem)];
   const typed = value.trim();
   const isPid = /^[1-9][0-9]{0,9}$/.test(typed);
-  const known = isPid && inspectable.some((process) => matchesProcess(process, typed));
+  const known = isPid && inspectable.some((process) => process.pid === Number(typed));
   return [
     ...(isPid && !known ? [{ label: `Process ${typed}`, pid: Number(typed), alwaysShow: true }] : []),
     ...rows(

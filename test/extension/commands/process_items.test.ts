@@ -43,6 +43,7 @@ describe('the list of processes to inspect', () => {
   it('takes a number that is not in it', () => {
     expect(processItems(all, ' 77 ')[0]).toMatchObject({ label: 'Process 77', pid: 77, alwaysShow: true });
     expect(processItems(all, '3')[0]?.label).toBe('own processes');
+    expect(processItems([facts(3, { commandLine: 'x --port 779' })], '77')[0]?.label).toBe('Process 77');
     expect(processItems([], '12')).toHaveLength(1);
     expect(processItems([], 'p12')).toEqual([]);
     expect(processItems([], '0')).toEqual([]);
