@@ -7,26 +7,48 @@
  * The variable PORT sets the workbench's port.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { explain, installWorkbench } from './workbench/install.mjs';
 import { cacheFolder } from './workbench/layout.mjs';
+import { isAlive, whenOrphaned } from './workbench/processes.mjs';
 import { PROJECT, packageExtension, packageHelper } from './workbench/package.mjs';
 import { findProgram, mayInstall } from './workbench/requirements.mjs';
 import { QUIET_SETTINGS, installExtensions, startServer, writeSettings } from './workbench/server.mjs';
 
-const home = join(cacheFolder(), 'start');
-const log = join(home, 'start.log');
-const userData = join(home, 'user-data');
-const extensions = join(home, 'extensions');
-const workspace = join(home, 'example');
+/** Each run has a folder here, named by its process, so that several can run at a time. */
+const STARTS = join(cacheFolder(), 'start');
 
-/** The folder that opens: a copy of the example, so that nothing in this project is written to. */
-function prepareWorkspace() {
-  const example = join(PROJECT, 'media', 'example');
+/** @typedef {{ home: string, log: string, userData: string, extensions: string, workspace: string }} Folders */
+
+/**
+ * The folders of this run, with a copy of the example to open, so that nothing in this project is written to.
+ * @param {string} name of the folder below the cache folder that holds them all
+ * @returns {Folders}
+ */
+function prepareFolders(name) {
+  const home = join(STARTS, name);
+  const workspace = join(home, 'example');
   mkdirSync(workspace, { recursive: true });
-  if (existsSync(example)) cpSync(example, workspace, { recursive: true });
+  cpSync(join(PROJECT, 'media', 'example'), workspace, { recursive: true });
+  return {
+    home,
+    log: join(home, 'start.log'),
+    userData: join(home, 'user-data'),
+    extensions: join(home, 'extensions'),
+    workspace,
+  };
+}
+
+/** Removes what runs that were killed or have failed left behind. */
+function removeOldFolders() {
+  if (!existsSync(STARTS)) return;
+  for (const name of readdirSync(STARTS)) {
+    if (/^\d+$/.test(name) && !isAlive(Number(name))) {
+      rmSync(join(STARTS, name), { recursive: true, force: true });
+    }
+  }
 }
 
 /**
@@ -44,10 +66,12 @@ function findDesktop() {
 }
 
 /**
+ * Opens the desktop's VS Code. Its folder stays: the window may outlive us.
  * @param {string} code
- * @param {readonly string[]} packages
  */
-async function openDesktop(code, packages) {
+async function openDesktop(code) {
+  const { home, log, userData, extensions, workspace } = prepareFolders('desktop');
+  const packages = await makePackages(home, log);
   writeSettings(userData, QUIET_SETTINGS);
   const shell = process.platform === 'win32';
   const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
@@ -57,33 +81,50 @@ async function openDesktop(code, packages) {
   if (installed.status !== 0) {
     throw new Error(`"${code} --install-extension" failed:\n${installed.stdout}${installed.stderr}`);
   }
-  console.log(
-    `VMA Lens opens in VS Code (${code}, with a profile of its own in ${home}). Close its window to end.`,
-  );
+  console.log(`VMA Lens opens in VS Code (${code}, with a profile of its own in ${home}).`);
+  console.log('Close its window to end.');
   const child = spawn(code, [...profile, '--new-window', '--wait', workspace], {
     stdio: ['ignore', 'inherit', 'inherit'],
     shell,
   });
   stopper.end = () => child.kill('SIGTERM');
-  await new Promise((resolve) => child.once('close', resolve));
+  await new Promise((done) => child.once('close', done));
 }
 
-/** @param {readonly string[]} packages */
-async function openBrowser(packages) {
+/** Opens VS Code's workbench for a browser, until it is stopped. */
+async function openBrowser() {
+  removeOldFolders();
+  const { home, log, userData, extensions, workspace } = prepareFolders(String(process.pid));
+  const packages = await makePackages(home, log);
   const workbench = await installWorkbench({ yes: mayInstall(process.argv) });
   const profile = { workbench, userData, extensions, log };
   writeSettings(userData, QUIET_SETTINGS);
   installExtensions(profile, packages);
   const server = await startServer(profile, { folder: workspace, port: wantedPort() });
   stopper.end = () => void server.stop();
-  console.log(
-    `\nVMA Lens runs in VS Code's workbench. Open this address in a browser:\n\n    ${server.url}\n`,
-  );
+  console.log("\nVMA Lens runs in VS Code's workbench. Open this address in a browser:\n");
+  console.log(`    ${server.url}\n`);
   console.log('Ctrl-C stops it.');
   const code = await server.ended;
   await server.stop();
-  if (stopper.asked) console.log('Stopped.');
-  else throw new Error(`The workbench's server ended by itself with code ${code}. Its log: ${log}`);
+  if (!stopper.asked) {
+    throw new Error(`The workbench's server ended by itself with code ${code}. Its log: ${log}`);
+  }
+  rmSync(home, { recursive: true, force: true });
+  console.log('Stopped.');
+}
+
+/**
+ * The extension, and a small one that opens the example when the window is up.
+ * @param {string} home
+ * @param {string} log
+ */
+async function makePackages(home, log) {
+  const given = process.argv.indexOf('--vsix');
+  const extension = given < 0 ? await packageExtension(log) : resolve(process.argv[given + 1] ?? '');
+  const starter = join(home, 'starter.vsix');
+  await packageHelper(fileURLToPath(new URL('workbench/starter', import.meta.url)), starter, log);
+  return [extension, starter];
 }
 
 function wantedPort() {
@@ -104,39 +145,27 @@ class Stopper {
     /** What ends the thing that runs. @type {(() => void) | undefined} */
     this.end = undefined;
     this.asked = false;
+    this.since = 0;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => this.ask());
-    if (process.env.npm_lifecycle_event === undefined) return;
-    const parent = process.ppid;
-    setInterval(() => {
-      if (process.ppid !== parent && !this.asked) this.ask();
-    }, 1000).unref();
+    whenOrphaned(() => this.ask());
   }
 
   ask() {
+    const now = Date.now();
+    // One Ctrl-C may come twice: from the terminal and passed on by npm.
+    if (this.asked && now - this.since < 1000) return;
     if (this.asked || this.end === undefined) process.exit(130);
     this.asked = true;
+    this.since = now;
     this.end();
   }
 }
 
-async function main() {
-  mkdirSync(home, { recursive: true });
-  // What an earlier version has installed must not stay beside this one.
-  rmSync(extensions, { recursive: true, force: true });
-  writeFileSync(log, '');
-  prepareWorkspace();
-  const given = process.argv.indexOf('--vsix');
-  const extension = given < 0 ? await packageExtension(log) : (process.argv[given + 1] ?? '');
-  const starter = join(home, 'starter.vsix');
-  await packageHelper(fileURLToPath(new URL('workbench/starter', import.meta.url)), starter, log);
-  const desktop = findDesktop();
-  if (desktop !== undefined) await openDesktop(desktop, [extension, starter]);
-  else await openBrowser([extension, starter]);
-}
-
 const stopper = new Stopper();
 try {
-  await main();
+  const desktop = findDesktop();
+  if (desktop !== undefined) await openDesktop(desktop);
+  else await openBrowser();
 } catch (error) {
   explain(error);
   process.exitCode = 1;

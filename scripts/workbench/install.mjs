@@ -34,6 +34,7 @@ import {
   stampFile,
   workbenchFolder,
 } from './layout.mjs';
+import { isAlive } from './processes.mjs';
 import { StepError, minutesAndSeconds, runLogged, runPool, withClock } from './progress.mjs';
 import { TO_COMPILE, ensure, findProgram, hasKerberosHeaders, mayInstall } from './requirements.mjs';
 
@@ -264,17 +265,6 @@ function lockOwner(file) {
     return isAlive(pid) || (pid === 0 && justMade) ? pid : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM';
   }
 }
 

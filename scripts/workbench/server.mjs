@@ -2,14 +2,14 @@
  * Starts and ends the workbench's server, and sets up the folders it works in.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { codeServerEntry, nodeBinary } from './layout.mjs';
+import { killGroup, stopTree } from './processes.mjs';
 import { StepError } from './progress.mjs';
 import { findProgram } from './requirements.mjs';
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 5_000;
 
 /**
  * The folders of one profile. Nothing outside them is written.
@@ -174,83 +174,4 @@ function listeningAddress(child, ended, log) {
       fail(/EADDRINUSE/.test(text) ? 'found its port in use' : `ended with code ${code}`);
     });
   });
-}
-
-/**
- * @param {number | undefined} pid
- * @param {NodeJS.Signals} signal
- */
-function killGroup(pid, signal) {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // Nobody is left in the group.
-  }
-}
-
-/**
- * Ends a process group, politely first, and then whatever descends from it: terminals of the workbench are in
- * sessions of their own.
- * @param {number | undefined} pid the leader of the group
- * @param {Promise<number | null>} ended
- */
-async function stopTree(pid, ended) {
-  if (pid === undefined) return;
-  const family = descendants(pid);
-  killGroup(pid, 'SIGTERM');
-  const leaderGone = Promise.race([
-    ended,
-    new Promise((resolve) => setTimeout(resolve, STOP_TIMEOUT_MS).unref()),
-  ]);
-  await leaderGone;
-  const until = Date.now() + 2000;
-  while (family.some(isSame) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
-  killGroup(pid, 'SIGKILL');
-  for (const member of family.filter(isSame)) {
-    try {
-      process.kill(member.pid, 'SIGKILL');
-    } catch {
-      // It ended just now.
-    }
-  }
-}
-
-/** A process, told apart by its start time from a later one with the same number.
- * @typedef {{ pid: number, parent: number, started: string }} ProcessIdentity */
-
-/**
- * @param {number} pid
- * @returns {ProcessIdentity | undefined} undefined when there is none (or it is a zombie)
- */
-function identify(pid) {
-  try {
-    // The command name stands in parentheses and may hold anything, also ") ".
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z') return undefined;
-    return { pid, parent: Number(fields[1]), started: fields[19] ?? '' };
-  } catch {
-    return undefined;
-  }
-}
-
-/** @param {ProcessIdentity} member */
-function isSame(member) {
-  return identify(member.pid)?.started === member.started;
-}
-
-/**
- * Every process that descends from this one, now.
- * @param {number} root
- * @returns {ProcessIdentity[]}
- */
-function descendants(root) {
-  const all = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => identify(Number(name)))
-    .filter((found) => found !== undefined);
-  const family = all.filter((member) => member.pid === root);
-  for (const member of family) family.push(...all.filter((other) => other.parent === member.pid));
-  return family;
 }

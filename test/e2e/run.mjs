@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startVitest } from 'vitest/node';
 import { explain, installWorkbench } from '../../scripts/workbench/install.mjs';
+import { whenOrphaned } from '../../scripts/workbench/processes.mjs';
 import { minutesAndSeconds } from '../../scripts/workbench/progress.mjs';
 import { packageExtension, packageIsFresh, packagePath } from '../../scripts/workbench/package.mjs';
 import { TO_TEST, ensure, findChromium, mayInstall } from '../../scripts/workbench/requirements.mjs';
@@ -124,9 +125,9 @@ async function main() {
   }
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.once(signal, () => void stopper.stop().then(() => process.exit(130)));
-}
+const leave = () => void stopper.stop().then(() => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, leave);
+whenOrphaned(leave);
 try {
   const result = await main();
   // A run without a single test has shown nothing.
