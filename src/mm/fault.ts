@@ -1,6 +1,7 @@
-import type { Vpn } from './addr';
+import { vpn, type Vpn } from './addr';
 import type { Mm } from './mm';
-import { vmaPages, type Vma } from './vma';
+import { pagesWithin } from './page_ranges';
+import { pgoffAt, vmaIsAnonymous, vmaPages, type Vma } from './vma';
 import { setVma, vmaAt } from './vma_modify';
 import {
   hasAny,
@@ -51,15 +52,39 @@ export function anonVmaPrepare(mm: Mm, index: number): void {
   setVma(mm, index, { anonVma: found, forkChild: false });
 }
 
+/**
+ * First page of [from, until), a part of `vma`, that no fault brings in: in a guard region (SIGSEGV) or beyond the end of
+ * its file (SIGBUS). undefined if there is none as far as the trace tells.
+ */
+export function firstUnfaultable(mm: Mm, vma: Vma, from: Vpn, until: Vpn): Vpn | undefined {
+  const guarded = pagesWithin(mm.scalars.guards, from, until)[0]?.start;
+  const pages = vmaIsAnonymous(vma) ? undefined : vma.file?.pages;
+  if (pages === undefined) return guarded;
+  const fileEnd = vpn(Math.max(from, from + pages - pgoffAt(vma, from)));
+  const beyond = fileEnd < until ? fileEnd : undefined;
+  return guarded === undefined || (beyond !== undefined && beyond < guarded) ? beyond : guarded;
+}
+
+/**
+ * Faults [from, until) of the VMA at `index` in, page after page. Returns false where one of them cannot be; pages before
+ * it are there.
+ */
+export function faultIn(mm: Mm, index: number, from: Vpn, until: Vpn, write: boolean): boolean {
+  const vma = vmaAt(mm, index);
+  const stop = firstUnfaultable(mm, vma, from, until);
+  if (stop !== from && write && !hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(mm, index);
+  return stop === undefined;
+}
+
 export type PopulateMode =
   /** mlock: stops at the first VMA that cannot be populated. */
   | 'mlock'
-  /** MAP_POPULATE and MAP_LOCKED: errors are passed over. */
+  /** MAP_POPULATE and MAP_LOCKED: errors are passed over, VMA by VMA. */
   | 'mmap';
 
 /**
  * `__mm_populate` over [start, end): writable private memory is written to, the rest only read.
- * Returns false if a VMA could not be populated (no access at all).
+ * Returns false if a VMA could not be populated (no access at all, or a page that no fault brings in).
  */
 export function populate(mm: Mm, start: Vpn, end: Vpn, mode: PopulateMode): boolean {
   for (let index = mm.tree.find(start); ; index++) {
@@ -71,7 +96,9 @@ export function populate(mm: Mm, start: Vpn, end: Vpn, mode: PopulateMode): bool
       if (mode === 'mlock') return false;
       continue;
     }
-    if (hasAny(vma.flags, VM_WRITE) && !hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(mm, index);
+    const from = vpn(Math.max(vma.start, start));
+    const until = vpn(Math.min(vma.end, end));
+    if (!faultIn(mm, index, from, until, hasAny(vma.flags, VM_WRITE)) && mode === 'mlock') return false;
   }
 }
 

@@ -3,6 +3,7 @@ import type { U64, Vpn } from './addr';
 import { TASK_SIZE_PAGES } from './addr';
 import type { AnonVmaName, AnonVmaNames } from './anon_vma_name';
 import type { KernelFeature, KernelRules } from './kernel_rules';
+import { withoutPages, type PageRanges } from './page_ranges';
 import { overlaps, type Vma } from './vma';
 import { VmaTree } from './vma_tree';
 import { VM_NONE, type VmFlags } from './vm_flags';
@@ -37,6 +38,8 @@ export interface MmScalars {
   /** PR_SET_MEMORY_MERGE and PR_SET_MDWE. */
   readonly ksmAny: boolean;
   readonly mdwe: boolean;
+  /** Pages with guard markers (MADV_GUARD_INSTALL): any access faults. */
+  readonly guards: PageRanges;
   /** The whole map is known: what is not in it does not exist. False: it may exist unseen. */
   readonly complete: boolean;
 }
@@ -48,6 +51,7 @@ const NEW_MM: MmScalars = {
   defFlags: VM_NONE,
   ksmAny: false,
   mdwe: false,
+  guards: [],
   complete: false,
 };
 
@@ -58,6 +62,7 @@ export class Mm {
   /** Replacements since {@link takeChanges}, oldest first. */
   private journal: VmaChange[] = [];
   scalars: MmScalars;
+  private accessDecided = false;
 
   constructor(
     readonly system: MmSystem,
@@ -94,11 +99,24 @@ export class Mm {
     const gone = this.tree.splice(index, removed, inserted);
     for (const vma of gone) if (vma.name !== null) names.put(vma.name);
     this.journal.push({ removed: gone, inserted });
+    if (this.scalars.guards.length > 0) this.dropGuards(gone, inserted);
   }
 
   /** Marks the start of a call, which {@link rollback} can take back. */
   begin(): MmMark {
     return { scalars: this.scalars, names: this.system.names.mark(), changes: this.journal.length };
+  }
+
+  /** Says that what the current call does depends on whether memory was written to, which no trace shows. */
+  noteAccessDecides(): void {
+    this.accessDecided = true;
+  }
+
+  /** Did anything since the last call of this depend on unseen writes? */
+  takeAccessDecided(): boolean {
+    const decided = this.accessDecided;
+    this.accessDecided = false;
+    return decided;
   }
 
   /** What was replaced since the last call of this, for whoever keeps the history. */
@@ -149,6 +167,15 @@ export class Mm {
   /** Gives `name` to one more VMA; see AnonVmaNames.reuse. */
   nameForHolder(name: AnonVmaName | null): AnonVmaName | null {
     return name === null ? null : this.system.names.reuse(name);
+  }
+
+  /** Markers go with the page tables of what is not mapped any more. */
+  private dropGuards(gone: readonly Vma[], inserted: readonly Vma[]): void {
+    let lost: PageRanges = gone;
+    for (const vma of inserted) lost = withoutPages(lost, vma.start, vma.end);
+    let guards = this.scalars.guards;
+    for (const range of lost) guards = withoutPages(guards, range.start, range.end);
+    if (guards !== this.scalars.guards) this.scalars = { ...this.scalars, guards };
   }
 
   private assertFits(index: number, removed: number, inserted: readonly Vma[]): void {

@@ -1,6 +1,6 @@
 import type { AnonVmaName } from './anon_vma_name';
 import type { Vpn } from './addr';
-import type { VmFlags } from './vm_flags';
+import { hasAny, VM_SHARED, VM_WRITE, type VmFlags } from './vm_flags';
 
 /** Which driver's vm_ops a file mapping gets, as far as it decides merging, splitting and naming. */
 export type FileOps =
@@ -27,7 +27,17 @@ export interface VmFile {
   readonly ops: FileOps;
   /** Open for writing; null where the trace does not show the open. */
   readonly writable: boolean | null;
+  /** Open for reading; absent where the trace does not show the open. */
+  readonly readable?: boolean;
+  /** Its size in pages; absent where the trace does not tell. Pages beyond it cannot be faulted in (SIGBUS). */
+  readonly pages?: number;
 }
+
+/**
+ * How sure it is that memory without an anon_vma was never written to: a program can write where it likes and no trace
+ * shows it. `before-fork`: it may have been written to already when fork copied it, so that it counts as inherited.
+ */
+export type Untouched = 'sure' | 'assumed' | 'before-fork';
 
 /** Everything that a VMA is, seen or hidden. */
 export interface VmaFields {
@@ -46,6 +56,8 @@ export interface VmaFields {
   readonly anonVma: number;
   /** The anon_vma chain is longer than one: the faulted memory was inherited through fork. */
   readonly forkChild: boolean;
+  /** What is known of "unfaulted" (anonVma 0), beside what {@link untouchedOf} adds. */
+  readonly untouched: Untouched;
   /** userfaultfd context and mempolicy by identity; null without. */
   readonly uffd: number | null;
   readonly policy: string | null;
@@ -93,6 +105,18 @@ export function vmaForbidsSplit(vma: Vma): boolean {
 /** The page offset that lies at `page` (inside or at the end of `vma`). */
 export function pgoffAt(vma: Vma, page: Vpn): number {
   return vma.pgoff + (page - vma.start);
+}
+
+/** Private memory that can be written may have been. Of meaning only while anonVma is 0. */
+export function untouchedOf(vma: Pick<Vma, 'flags' | 'untouched'>): Untouched {
+  if (vma.untouched !== 'sure') return vma.untouched;
+  return hasAny(vma.flags, VM_WRITE) && !hasAny(vma.flags, VM_SHARED) ? 'assumed' : 'sure';
+}
+
+/** The less sure of two. */
+export function lessSure(a: Untouched, b: Untouched): Untouched {
+  if (a === 'before-fork' || b === 'before-fork') return 'before-fork';
+  return a === 'assumed' ? a : b;
 }
 
 export function overlaps(vma: Vma, start: Vpn, end: Vpn): boolean {

@@ -1,7 +1,16 @@
 import type { Vpn } from './addr';
 import { anonVmaNameEq, type AnonVmaName } from './anon_vma_name';
 import type { Mm } from './mm';
-import { vmaHasCloseHook, vmaPages, vmaResized, type Vma, type VmFile } from './vma';
+import {
+  lessSure,
+  untouchedOf,
+  vmaHasCloseHook,
+  vmaPages,
+  vmaResized,
+  type Untouched,
+  type Vma,
+  type VmFile,
+} from './vma';
 import {
   hasAny,
   intersect,
@@ -42,10 +51,13 @@ export interface MergeRange {
   readonly anonVma: number;
   /** The range's memory was inherited through fork (its VMA, or the VMA that mremap copies). */
   readonly forkChild: boolean;
+  readonly untouched: Untouched;
+  /** The VMA that this range only makes longer: they are one memory, whatever was written to it. */
+  readonly grownFrom?: Vma;
 }
 
 /** Attributes that a call gives to part of an existing VMA. */
-export type VmaAttributes = Partial<Pick<Vma, 'flags' | 'name' | 'uffd' | 'policy'>>;
+export type VmaAttributes = Partial<Pick<Vma, 'flags' | 'name' | 'uffd' | 'policy' | 'untouched'>>;
 
 /** `is_mergeable_vma` without the close hook: attributes that must be equal. */
 function sameAttributes(n: Vma, range: MergeRange): boolean {
@@ -59,11 +71,33 @@ function sameAttributes(n: Vma, range: MergeRange): boolean {
   );
 }
 
+type AnonState = Pick<Vma, 'anonVma' | 'forkChild'>;
+
 /** `is_mergeable_anon_vma`: may memory of `range` go under the anon_vma of its neighbour `n`? */
-function anonVmaFits(mm: Mm, anonVma: number, forkChild: boolean, n: Vma): boolean {
-  if (anonVma !== 0 && n.anonVma === 0) return mm.rules.mergeFaultedIntoUnfaulted && !forkChild;
-  if (anonVma === 0 && n.anonVma !== 0) return !n.forkChild;
-  return anonVma === n.anonVma;
+function anonVmaFits(mm: Mm, range: AnonState, n: AnonState): boolean {
+  if (range.anonVma !== 0 && n.anonVma === 0) return mm.rules.mergeFaultedIntoUnfaulted && !range.forkChild;
+  if (range.anonVma === 0 && n.anonVma !== 0) return !n.forkChild;
+  return range.anonVma === n.anonVma;
+}
+
+/** The same, noting where the answer would be another one if memory taken as untouched had been written to. */
+function anonVmaDecides(mm: Mm, range: MergeRange, n: Vma): boolean {
+  const fits = anonVmaFits(mm, range, n);
+  if (n === range.grownFrom) return fits;
+  const writtenRange = writtenState(range.anonVma, range.untouched);
+  const writtenN = writtenState(n.anonVma, untouchedOf(n));
+  const others = [
+    ...(writtenRange === undefined ? [] : [anonVmaFits(mm, writtenRange, n)]),
+    ...(writtenN === undefined ? [] : [anonVmaFits(mm, range, writtenN)]),
+  ];
+  if (others.some((other) => other !== fits)) mm.noteAccessDecides();
+  return fits;
+}
+
+/** An anon_vma that is no other's, for memory that may have been written to; undefined where it has not. */
+function writtenState(anonVma: number, untouched: Untouched): AnonState | undefined {
+  if (anonVma !== 0 || untouched === 'sure') return undefined;
+  return { anonVma: -1, forkChild: untouched === 'before-fork' };
 }
 
 /** Do the offsets of private file memory line up (7.3)? */
@@ -80,9 +114,9 @@ function canMergeAfter(mm: Mm, prev: Vma | undefined, range: MergeRange): prev i
     prev.end === range.start &&
     !(mm.rules.closeHookBlocks === 'any' && vmaHasCloseHook(prev)) &&
     sameAttributes(prev, range) &&
-    anonVmaFits(mm, range.anonVma, range.forkChild, prev) &&
     prev.pgoff + vmaPages(prev) === range.pgoff &&
-    anonPgoffFits(mm, range, prev.anonPgoff + vmaPages(prev))
+    anonPgoffFits(mm, range, prev.anonPgoff + vmaPages(prev)) &&
+    anonVmaDecides(mm, range, prev)
   );
 }
 
@@ -94,9 +128,9 @@ function canMergeBefore(mm: Mm, next: Vma | undefined, range: MergeRange): next 
     next.start === range.end &&
     !(mm.rules.closeHookBlocks !== 'removal' && vmaHasCloseHook(next)) &&
     sameAttributes(next, range) &&
-    anonVmaFits(mm, range.anonVma, range.forkChild, next) &&
     range.pgoff + pages === next.pgoff &&
-    anonPgoffFits(mm, range, next.anonPgoff - pages)
+    anonPgoffFits(mm, range, next.anonPgoff - pages) &&
+    anonVmaDecides(mm, range, next)
   );
 }
 
@@ -106,15 +140,12 @@ function neighboursFit(prev: Vma, next: Vma): boolean {
 }
 
 /** `grown` with the anon_vma and the sticky flags of what it took in (dup_anon_vma). */
-function takeIn(
-  grown: Vma,
-  flags: VmFlags,
-  parts: readonly (Pick<Vma, 'anonVma' | 'forkChild'> | null)[],
-): Vma {
+function takeIn(grown: Vma, flags: VmFlags, parts: readonly MergeRange[]): Vma {
   const sticky = intersect(flags, STICKY);
-  const merged = { ...grown, flags: union(grown.flags, sticky) };
+  const untouched = parts.map(untouchedOf).reduce(lessSure, untouchedOf(grown));
+  const merged = { ...grown, flags: union(grown.flags, sticky), untouched };
   if (merged.anonVma !== 0) return merged;
-  const source = parts.find((part) => part !== null && part.anonVma !== 0);
+  const source = parts.find((part) => part.anonVma !== 0);
   return source ? { ...merged, anonVma: source.anonVma, forkChild: source.forkChild } : merged;
 }
 
@@ -131,7 +162,7 @@ export function mergeExisting(
 ): number | undefined {
   const vma = mm.tree.at(index);
   if (vma === undefined || vma.special !== null) return undefined;
-  const range: MergeRange = { ...vmaResized(vma, start, end), ...attributes };
+  const range: MergeRange = { ...vmaResized(vma, start, end), untouched: untouchedOf(vma), ...attributes };
   if (hasAny(range.flags, VM_SPECIAL)) return undefined;
   const prev = start === vma.start ? mm.tree.at(index - 1) : undefined;
   const next = end === vma.end ? mm.tree.at(index + 1) : undefined;
@@ -185,7 +216,7 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
   if (prev !== undefined && next !== undefined) {
     if (mm.rules.newMappingMergesFirstWith === 'next' && from.by === 'mmap') {
       // mmap_region asked prev whether it fits under the anon_vma that next brings along.
-      if (!anonVmaFits(mm, next.anonVma, next.forkChild, prev)) prev = undefined;
+      if (!anonVmaFits(mm, next, prev)) prev = undefined;
     } else if (!neighboursFit(prev, next)) next = undefined;
     else if (vmaHasCloseHook(next)) next = undefined;
   }
@@ -214,7 +245,8 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
 }
 
 function newVma(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>): Vma {
-  const { start, end, flags, pgoff, anonPgoff, file, uffd, policy, anonVma, forkChild, inferred } = range;
+  const { start, end, flags, pgoff, anonPgoff, file, uffd, policy, anonVma, forkChild, untouched, inferred } =
+    range;
   const name = mm.nameForHolder(range.name);
   return {
     start,
@@ -227,6 +259,7 @@ function newVma(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>): Vma {
     name,
     anonVma,
     forkChild,
+    untouched,
     uffd,
     policy,
     inferred,

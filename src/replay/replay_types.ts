@@ -65,6 +65,8 @@ export interface ReplayStep {
   readonly predicted: string;
   /** Life made by a fork. */
   readonly childId?: string;
+  /** What the call did to the map depends on whether memory was written to, which the trace does not show. */
+  readonly dependsOnAccess?: true;
   readonly denied?: Denial;
   readonly mismatch?: Mismatch;
 }

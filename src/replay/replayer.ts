@@ -139,7 +139,9 @@ export class Replayer {
     this.done.add(event);
     this.releaseFirst(mm, event);
     this.world.touch(mm);
+    mm.takeAccessDecided();
     const applied = applyCall(this.world, life, mm, event);
+    const access = mm.takeAccessDecided();
     const { call, result } = event;
     if (call.name === 'mseal' && result.kind === 'value')
       this.seals.add(life, event.line, call.addr, call.length);
@@ -150,6 +152,7 @@ export class Replayer {
       title: titleOf(event),
       recorded: applied.recorded,
       predicted: applied.predicted,
+      ...(access ? { dependsOnAccess: true as const } : {}),
       ...(denied === undefined ? {} : { denied }),
       ...(applied.mismatch === undefined ? {} : { mismatch: applied.mismatch }),
     });

@@ -81,6 +81,7 @@ function insertInferred(mm: Mm, start: Vpn, end: Vpn): void {
     name: null,
     anonVma: 0,
     forkChild: false,
+    untouched: 'assumed',
     uffd: null,
     policy: null,
     inferred: true,

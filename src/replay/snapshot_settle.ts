@@ -1,8 +1,12 @@
+import { assert } from '../base/assert';
+import { vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import { anonVmaPrepare } from '../mm/fault';
 import { setVma, vmaAt } from '../mm/vma_modify';
 import { hasAny, union, VM_ACCOUNT, VM_GROWSDOWN, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
+import { untouchedOf, vmaResized, type Vma } from '../mm/vma';
 import type { MapsEntry } from '../procfs/maps_entry';
+import { entryOfVma } from './maps_view';
 
 /**
  * What a snapshot tells that no trace can: page faults. The rules leave these open, so taking them over is learning,
@@ -69,4 +73,89 @@ export function settleStackGrowth(mm: Mm, entries: readonly MapsEntry[]): number
     settled++;
   }
   return settled;
+}
+
+/**
+ * Before a comparison: whether equal neighbours are one VMA or two can depend on who wrote to which page first. Where
+ * the snapshot draws such borders otherwise, and nothing else differs, its borders are taken over:
+ *
+ *   replay    AAAAAAAA        or   AAAA|AAAA
+ *   snapshot  AAAA|AAAA            AAAAAAAA
+ *
+ * Returns how many borders.
+ */
+export function settleBorders(mm: Mm, entries: readonly MapsEntry[]): number {
+  let settled = 0;
+  let b = 0;
+  for (let a = 0; a < mm.tree.count && b < entries.length;) {
+    const vma = mm.tree.at(a);
+    const entry = entries[b];
+    if (vma === undefined || entry === undefined) break;
+    if (vma.start < entry.start) a++;
+    else if (entry.start < vma.start) b++;
+    else {
+      const run = runOf(mm, a, entries, b);
+      if (run !== undefined && bordersAreOpen(mm, run)) {
+        mm.replace(
+          a,
+          run.vmas.length,
+          run.entries.map((piece) => pieceOf(mm, run, piece)),
+        );
+        settled += Math.abs(run.entries.length - run.vmas.length) || 1;
+      }
+      a += run?.entries.length ?? 1;
+      b += run?.entries.length ?? 1;
+    }
+  }
+  return settled;
+}
+
+/** The same memory in both, drawn with other borders. */
+interface Run {
+  readonly vmas: readonly Vma[];
+  readonly entries: readonly MapsEntry[];
+}
+
+/** From VMA `a` and entry `b`, which begin together, to where both end together; undefined where they agree or never do. */
+function runOf(mm: Mm, a: number, entries: readonly MapsEntry[], b: number): Run | undefined {
+  const left = [vmaAt(mm, a)];
+  const right = entries.slice(b, b + 1);
+  for (;;) {
+    const end = left[left.length - 1]?.end ?? 0;
+    const other = right[right.length - 1]?.end ?? 0;
+    if (end === other) break;
+    const next = end < other ? mm.tree.at(a + left.length) : entries[b + right.length];
+    if (next === undefined || next.start !== Math.min(end, other)) return undefined;
+    if (end < other) left.push(next as Vma);
+    else right.push(next as MapsEntry);
+  }
+  return left.length === 1 && right.length === 1 ? undefined : { vmas: left, entries: right };
+}
+
+/** Do all pieces look the same and could their memory have been written to? */
+function bordersAreOpen(mm: Mm, { vmas, entries }: Run): boolean {
+  const [first] = vmas;
+  if (first === undefined) return false;
+  const looks = entryOfVma(first, mm.scalars, mm.rules);
+  const like = (entry: MapsEntry): boolean =>
+    entry.perms === looks.perms &&
+    entry.path === looks.path &&
+    entry.deleted === looks.deleted &&
+    (entry.smaps?.vmFlags ?? looks.smaps?.vmFlags)?.join() === looks.smaps?.vmFlags?.join() &&
+    vpnOf(entry.offset) - vpnOf(looks.offset) === (first.file === null ? 0 : entry.start - first.start);
+  const open = vmas.some((vma) => vma.anonVma !== 0 || untouchedOf(vma) !== 'sure');
+  return (
+    open &&
+    !hasAny(first.flags, VM_SHARED) &&
+    vmas.every((vma) => like(entryOfVma(vma, mm.scalars, mm.rules))) &&
+    entries.every(like)
+  );
+}
+
+/** A piece as the snapshot draws it; pieces that stay apart are under anon_vmas of their own. */
+function pieceOf(mm: Mm, { vmas, entries }: Run, piece: MapsEntry): Vma {
+  const source = vmas.find((vma) => vma.start <= piece.start && piece.start < vma.end) ?? vmas[0];
+  assert(source !== undefined, 'a piece lies in the run');
+  const sized = vmaResized(source, piece.start, piece.end);
+  return entries.length > vmas.length ? { ...sized, anonVma: mm.newAnonVma() } : sized;
 }

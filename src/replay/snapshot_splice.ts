@@ -3,6 +3,7 @@ import { bytesOfVpn, vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import type { Vma, VmFile } from '../mm/vma';
 import {
+  hasAny,
   unionOf,
   VM_ACCOUNT,
   VM_EXEC,
@@ -155,6 +156,8 @@ function vmaOfEntry(mm: Mm, files: FileTable, entry: MapsEntry, known: Known): V
     name: nameOfEntry(mm, entry, known, there),
     anonVma: aligned ? there.anonVma : 0,
     forkChild: aligned ? there.forkChild : false,
+    // smaps shows pages that were written to; without it any private memory may have some.
+    untouched: entry.smaps === null && !hasAny(flags, VM_SHARED) ? 'assumed' : 'sure',
     uffd: null,
     policy: aligned ? there.policy : null,
     inferred: false,

@@ -5,7 +5,7 @@ import { formatMapsLine } from '../procfs/format_maps';
 import { entriesOfVmas } from './maps_view';
 import type { FileTable } from './file_table';
 import type { SnapshotCheck, SnapshotInput } from './replay_types';
-import { settleCharges, settleFaults, settleStackGrowth } from './snapshot_settle';
+import { settleBorders, settleCharges, settleFaults, settleStackGrowth } from './snapshot_settle';
 import { seedMm } from './snapshot_splice';
 
 /** Takes a snapshot over as the state of an address space of which the whole was not known. */
@@ -17,7 +17,10 @@ export function seedFrom(mm: Mm, files: FileTable, snapshot: SnapshotInput): Sna
 /** Holds a snapshot against the replay; undefined where they differ. Faults that the snapshot shows are learned. */
 export function checkEqual(mm: Mm, snapshot: SnapshotInput): SnapshotCheck | undefined {
   const mark = mm.begin();
-  const settled = settleStackGrowth(mm, snapshot.entries) + settleCharges(mm, snapshot.entries);
+  const settled =
+    settleStackGrowth(mm, snapshot.entries) +
+    settleBorders(mm, snapshot.entries) +
+    settleCharges(mm, snapshot.entries);
   if (compareEntries(replayedEntries(mm), snapshot.entries).length > 0) {
     mm.rollback(mark);
     return undefined;

@@ -275,7 +275,13 @@ export class Scenario {
     return this;
   }
 
-  /** What exec does for a heap: an empty one that starts at `page`, or one that already has pages. */
+  /** PR_SET_MEMORY_MERGE: every new private map is for KSM. */
+  memoryMerge(): this {
+    this.mm.scalars = { ...this.mm.scalars, ksmAny: true };
+    return this;
+  }
+
+  /** An empty heap that starts at `page`. */
   heapAt(page: number): this {
     this.mm.scalars = { ...this.mm.scalars, startBrk: at(page), brk: at(page) };
     return this;
@@ -299,6 +305,7 @@ export class Scenario {
       uffd: null,
       policy: null,
       inferred: false,
+      untouched: 'sure',
     };
     this.mm.replace(this.mm.tree.find(start), 0, [vma]);
     return this;

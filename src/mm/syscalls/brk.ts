@@ -81,6 +81,7 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     policy: null,
     anonVma: 0,
     forkChild: false,
+    untouched: 'sure',
   };
   if (growsPrevious(mm, range)) {
     const index = mm.tree.find(start) - 1;

@@ -1,5 +1,5 @@
 import { Mm } from '../mm';
-import type { Vma } from '../vma';
+import { untouchedOf, type Vma } from '../vma';
 import {
   hasAny,
   VM_DONTCOPY,
@@ -32,5 +32,15 @@ function forkedVma(parent: Mm, vma: Vma): Vma {
   // to the parent's: its chain is longer than one from now on.
   const touched = vma.anonVma !== 0 && !hasAny(vma.flags, VM_WIPEONFORK);
   const anonVma = touched ? parent.newAnonVma() : 0;
-  return { ...vma, flags, name, anonVma, forkChild: touched, uffd: null };
+  // Memory that may have been written to by now would be inherited in the same way.
+  const sure = untouchedOf(vma) === 'sure' || hasAny(vma.flags, VM_WIPEONFORK);
+  return {
+    ...vma,
+    flags,
+    name,
+    anonVma,
+    forkChild: touched,
+    untouched: sure ? 'sure' : 'before-fork',
+    uffd: null,
+  };
 }

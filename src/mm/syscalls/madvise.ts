@@ -1,8 +1,9 @@
 import { ok, type Result } from '../../base/result';
 import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import * as madv from '../advice';
-import { anonVmaPrepare, canPopulate } from '../fault';
+import { anonVmaPrepare, canPopulate, faultIn } from '../fault';
 import type { Mm } from '../mm';
+import { withoutPages, withPages } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
 import { vmaIsAnonymous, type Vma } from '../vma';
@@ -38,6 +39,9 @@ import {
   without,
   type VmFlags,
 } from '../vm_flags';
+
+/** Pages in a huge page of the page middle directory: 2 MiB. */
+const PMD_PAGES = 512;
 
 /** madvise(addr, length, advice): do_madvise in mm/madvise.c. */
 export function sysMadvise(mm: Mm, addr: U64, length: U64, advice: number): Prediction {
@@ -127,20 +131,21 @@ function populateRange(mm: Mm, start: Vpn, end: Vpn, advice: number): Prediction
     const index = mm.tree.find(at);
     const vma = mm.tree.at(index);
     if (vma === undefined || vma.start > at) return refuse('ENOMEM', 'part of the range is not mapped');
-    const done = populateVma(mm, index, advice);
+    const done = populateVma(mm, index, at, vpn(Math.min(vma.end, end)), advice);
     if (!done.ok) return done;
     at = vma.end;
   }
   return DONE;
 }
 
-function populateVma(mm: Mm, index: number, advice: number): Result<void, Refusal> {
+function populateVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number): Result<void, Refusal> {
   const vma = vmaAt(mm, index);
   const write = advice === madv.MADV_POPULATE_WRITE;
   if (!canPopulate(vma, write))
     return refuse('EINVAL', `the memory is not ${write ? 'writable' : 'readable'}`, vma);
-  if (write && !hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(mm, index);
-  return ok(undefined);
+  return faultIn(mm, index, start, end, write)
+    ? ok(undefined)
+    : refuse('EFAULT', 'a guard region, or pages beyond the end of the file: they cannot be faulted in', vma);
 }
 
 /** madvise_vma_behavior */
@@ -148,8 +153,9 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
   const vma = vmaAt(mm, index);
   const allowed = canModifyVmaMadv(mm, vma, advice);
   if (!allowed.ok) return allowed;
-  if (isPopulate(advice)) return populateVma(mm, index, advice);
-  if (advice === madv.MADV_GUARD_INSTALL) return installGuard(mm, index);
+  if (isPopulate(advice)) return populateVma(mm, index, start, end, advice);
+  if (advice === madv.MADV_GUARD_INSTALL) return installGuard(mm, index, start, end);
+  if (advice === madv.MADV_GUARD_REMOVE) return removeGuard(mm, vma, start, end);
   const flags = advisedFlags(mm, vma, advice);
   if (!flags.ok) return flags;
   if (flags.value === vma.flags) return ok(undefined);
@@ -161,7 +167,8 @@ function refuseWith(refusal: Refusal): Result<never, Refusal> {
   return refuse(refusal.errno, refusal.why, refusal.vma);
 }
 
-function installGuard(mm: Mm, index: number): Result<void, Refusal> {
+/** madvise_guard_install */
+function installGuard(mm: Mm, index: number, start: Vpn, end: Vpn): Result<void, Refusal> {
   const vma = vmaAt(mm, index);
   if (hasAny(vma.flags, unionOf(VM_SPECIAL, VM_HUGETLB, VM_LOCKED))) {
     return refuse('EINVAL', 'guard regions are not possible in special, huge or locked memory', vma);
@@ -169,6 +176,16 @@ function installGuard(mm: Mm, index: number): Result<void, Refusal> {
   // Markers live in page tables: the VMA is flagged as a whole, not split.
   if (vmaIsAnonymous(vma)) anonVmaPrepare(mm, index);
   setVma(mm, index, { flags: union(vmaAt(mm, index).flags, VM_MAYBE_GUARD) });
+  mm.scalars = { ...mm.scalars, guards: withPages(mm.scalars.guards, start, end) };
+  return ok(undefined);
+}
+
+/** madvise_guard_remove: the flag stays. */
+function removeGuard(mm: Mm, vma: Vma, start: Vpn, end: Vpn): Result<void, Refusal> {
+  if (hasAny(vma.flags, unionOf(VM_SPECIAL, VM_HUGETLB))) {
+    return refuse('EINVAL', 'no guard regions in special memory', vma);
+  }
+  mm.scalars = { ...mm.scalars, guards: withoutPages(mm.scalars.guards, start, end) };
   return ok(undefined);
 }
 
@@ -246,6 +263,11 @@ function hugepageFlags(vma: Vma, advice: number): Result<VmFlags, Refusal> {
   );
 }
 
+/** thp_vma_allowable_order: an aligned range of PMD size lies inside the VMA. */
+function holdsHugePage(vma: Vma): boolean {
+  return Math.ceil(vma.start / PMD_PAGES) * PMD_PAGES + PMD_PAGES <= vma.end;
+}
+
 /** Advice that touches pages and no flag. */
 function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
   const flags = vma.flags;
@@ -272,10 +294,10 @@ function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
       if (hasAny(flags, unionOf(VM_LOCKED, VM_PFNMAP, VM_HUGETLB)))
         return refuse('EINVAL', 'the memory is locked or special', vma);
       return ok(flags);
-    case madv.MADV_GUARD_REMOVE:
-      if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)))
-        return refuse('EINVAL', 'no guard regions in special memory', vma);
-      return ok(flags);
+    case madv.MADV_COLLAPSE:
+      return holdsHugePage(vma)
+        ? ok(flags)
+        : refuse('EINVAL', 'no aligned 2 MiB lie inside the mapping', vma);
     default:
       return ok(flags);
   }

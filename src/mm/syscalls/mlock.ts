@@ -89,7 +89,11 @@ function lockRange(mm: Mm, addr: U64, length: U64, lock: VmFlags): Prediction {
   const applied = applyLock(mm, start, pages, lock);
   if (!applied.ok || pages === 0) return applied;
   if (!populate(mm, start, vpnAdd(start, pages), 'mlock')) {
-    return refuse('ENOMEM', 'memory without any access cannot be brought in; it is locked all the same');
+    return refuse(
+      'ENOMEM',
+      'memory without any access, a guard region or what lies beyond the end of a file cannot be brought in; ' +
+        'the range is locked all the same',
+    );
   }
   return DONE;
 }

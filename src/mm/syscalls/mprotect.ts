@@ -4,7 +4,7 @@ import { populate } from '../fault';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
-import { vmaIsAnonymous, type Vma } from '../vma';
+import { untouchedOf, vmaIsAnonymous, type Vma } from '../vma';
 import { modifyVma, vmaAt } from '../vma_modify';
 import {
   hasAll,
@@ -127,8 +127,9 @@ function protectVma(mm: Mm, index: number, start: Vpn, end: Vpn, wanted: VmFlags
       flags = union(flags, VM_ACCOUNT);
   } else if (mm.rules.accountDropped && hasAny(old, VM_ACCOUNT) && vmaIsAnonymous(vma) && vma.anonVma === 0) {
     flags = without(flags, VM_ACCOUNT);
+    if (untouchedOf(vma) !== 'sure') mm.noteAccessDecides();
   }
-  const modified = modifyVma(mm, index, start, end, { flags });
+  const modified = modifyVma(mm, index, start, end, { flags, untouched: untouchedOf(vma) });
   if (!modified.ok) return modified;
   // Locked private memory that becomes writable gets its own pages at once.
   if (intersect(old, unionOf(VM_WRITE, VM_SHARED, VM_LOCKED)) === VM_LOCKED && hasAny(flags, VM_WRITE)) {

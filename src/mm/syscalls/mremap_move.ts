@@ -2,8 +2,9 @@ import { ok, type Result } from '../../base/result';
 import { bytesOfVpn, vpn, vpnAdd, type Vpn } from '../addr';
 import { populate } from '../fault';
 import type { Mm } from '../mm';
+import { pagesWithin, withoutPages, withPages } from '../page_ranges';
 import { refuse, type Prediction, type Refusal } from '../refusal';
-import { pgoffAt, vmaForbidsSplit, vmaIsAnonymous, vmaResized, type Vma } from '../vma';
+import { pgoffAt, untouchedOf, vmaForbidsSplit, vmaIsAnonymous, vmaResized, type Vma } from '../vma';
 import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
 import { setVma, splitVma, vmaAt } from '../vma_modify';
 import { hasAny, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
@@ -31,6 +32,7 @@ export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
   const source = vmaAt(mm, mm.tree.find(from));
   const grows = remap.newPages > remap.oldPages;
   const copied = copyVma(mm, source, remap, to);
+  moveGuards(mm, from, end, to);
   if (remap.dontUnmap) emptySource(mm, from, end, source, copied);
   else if (remap.oldPages > 0) {
     const gone = unmapRange(mm, from, end);
@@ -72,6 +74,7 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
     policy: source.policy,
     anonVma: source.anonVma,
     forkChild: source.forkChild,
+    untouched: untouchedOf(source),
   };
   const index = placeNew(
     mm,
@@ -80,7 +83,21 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
   );
   if (source.special !== null) setVma(mm, index, { special: source.special });
   const copy = vmaAt(mm, index);
+  // Memory that was written to would have kept its old numbers, and not have joined what is here.
+  const joined = copy.start !== range.start || copy.end !== range.end;
+  if (renumber && joined && untouchedOf(source) !== 'sure') mm.noteAccessDecides();
   return copy.start <= source.start && source.end <= copy.end;
+}
+
+/** move_page_tables: guard markers go along. */
+function moveGuards(mm: Mm, from: Vpn, end: Vpn, to: Vpn): void {
+  const moved = pagesWithin(mm.scalars.guards, from, end);
+  if (moved.length === 0) return;
+  let guards = withoutPages(mm.scalars.guards, from, end);
+  for (const { start, end: until } of moved) {
+    guards = withPages(guards, vpnAdd(to, start - from), vpnAdd(to, until - from));
+  }
+  mm.scalars = { ...mm.scalars, guards };
 }
 
 /** MREMAP_DONTUNMAP: the source stays, without its pages and its locks. */
@@ -89,7 +106,7 @@ function emptySource(mm: Mm, from: Vpn, end: Vpn, source: Vma, joined: boolean):
   const vma = vmaAt(mm, index);
   const flags = without(vma.flags, VM_LOCKED_MASK);
   const whole = !joined && source.start === from && source.end === end;
-  setVma(mm, index, whole ? { flags, anonVma: 0, forkChild: false } : { flags });
+  setVma(mm, index, whole ? { flags, anonVma: 0, forkChild: false, untouched: 'sure' } : { flags });
 }
 
 /** Growth at the same place: the extension joins its VMA and, where it fits, the one behind. */
@@ -100,6 +117,7 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
   const newEnd = vpnAdd(remap.old, remap.newPages);
   const extension: MergeRange = {
     ...vmaResized(vma, vpn(end), newEnd),
+    grownFrom: vma,
   };
   if (!growsPrevious(mm, extension)) return refuse('ENOMEM', 'the extension cannot join its mapping', vma);
   placeNew(mm, { ...extension, inferred: vma.inferred }, { by: 'mremap', keep: null });
