@@ -164,10 +164,7 @@ export const NAME_ROWS: readonly ScenarioRow[] = [
   row(
     97,
     'PR_SET_MEMORY_MERGE, then three maps side by side',
-    (k) => {
-      k.mm.scalars = { ...k.mm.scalars, ksmAny: true };
-      return k.nr(0, 1).nr(1, 1).nr(2, 1);
-    },
+    (k) => k.memoryMerge().nr(0, 1).nr(1, 1).nr(2, 1),
     {
       '6.1': '[0-3 rw nr]',
       '6.10 6.11 6.12': '[0-1 rw nr mg][1-2 rw nr mg][2-3 rw nr mg]',
