@@ -30,6 +30,7 @@ export function summaryMembers(input: ReplayInput, replay: Replay): readonly Mem
     ['seals', new JsonList(mapped(sealCalls(loaded.trace, replay), sealJson))],
     ['denied', new JsonList(mapped(steps.filter(isDenied), stepJson))],
     ['mismatches', new JsonList(mapped(steps.filter(isMismatch), stepJson))],
+    ['dependsOnAccess', steps.filter((step) => step.dependsOnAccess === true).map((step) => step.line)],
     ['cost', costJson(replay)],
     ['snapshots', new JsonList(mapped(replay.checks, checkJson))],
     ['unplacedSnapshots', input.unplaced],
@@ -142,6 +143,7 @@ export function checkJson(check: SnapshotCheck): Json {
     outcome: check.outcome,
     vmas: check.vmaCount,
     differences: check.differences,
+    settled: check.settled,
     firstDifference:
       first === undefined
         ? null

@@ -36,6 +36,7 @@ export function summaryLines(input: ReplayInput, replay: Replay, width: number |
     ...section('Seals', sealLines(input, replay, width)),
     ...section('Denied calls', deniedLines(replay, width)),
     ...section('Prediction against record', mismatchLines(replay, width)),
+    ...section('Depends on writes to memory, which a trace does not show', accessLines(replay, width)),
     ...section('Cost', costLines(replay)),
     ...section('Snapshots', [...checkLines(replay.checks, width), ...unplacedLines(input.unplaced)]),
   ];
@@ -220,6 +221,15 @@ function mismatchLines(replay: Replay, width: number | undefined): Line[] {
   return [...shown, ...moreLine(more)];
 }
 
+/** Steps whose effect on the map would be another one if memory taken as untouched had been written to. */
+function accessLines(replay: Replay, width: number | undefined): Line[] {
+  const lines = replay.steps.filter((step) => step.dependsOnAccess === true).map((step) => step.line);
+  if (lines.length === 0) return [];
+  const more = lines.length - MOST_ROWS;
+  const text = `line ${lines.slice(0, MOST_ROWS).join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`;
+  return wrapText(text, (width ?? 100) - 2).map((line): Line => [`  ${line}`]);
+}
+
 /** What each policy would have cost over the whole trace. */
 function costLines(replay: Replay): Line[] {
   const { references, copies, copyBytes } = nameCost(replay);
@@ -238,6 +248,11 @@ function costLines(replay: Replay): Line[] {
   ];
 }
 
+/** What only the snapshot could tell (page faults), so that the replay took it over. */
+function settledWords({ settled }: SnapshotCheck): string {
+  return settled === 0 ? '' : `, ${formatCount(settled)} settled by it`;
+}
+
 export function checkLines(checks: readonly SnapshotCheck[], width: number | undefined): Line[] {
   const columns: readonly Column[] = [
     { title: '', align: 'left' },
@@ -251,7 +266,7 @@ export function checkLines(checks: readonly SnapshotCheck[], width: number | und
     outcomeLine(check),
     check.outcome === 'seed'
       ? styled('dim', `${counted(check.vmaCount, 'mapping')} taken over`)
-      : styled('dim', counted(check.vmaCount, 'mapping')),
+      : styled('dim', `${counted(check.vmaCount, 'mapping')}${settledWords(check)}`),
   ]);
   const table = tableLines(columns, rows, width);
   return table.flatMap((line, i): Line[] => {
