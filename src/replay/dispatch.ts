@@ -1,33 +1,21 @@
-import { ok } from '../base/result';
-import { bytesOfVpn, pageAligned, pageAlignUp, vpnAdd, vpnOf, type U64 } from '../mm/addr';
-import { refuse, type Prediction } from '../mm/refusal';
+import type { U64 } from '../mm/addr';
+import type { Mm } from '../mm/mm';
+import type { Prediction } from '../mm/refusal';
 import { sysBrk } from '../mm/syscalls/brk';
 import { sysMadvise } from '../mm/syscalls/madvise';
 import { sysMlock, sysMlock2, sysMlockall, sysMunlock, sysMunlockall } from '../mm/syscalls/mlock';
-import {
-  MAP_ANONYMOUS,
-  MAP_FIXED,
-  MAP_SHARED,
-  PROT_EXEC,
-  PROT_READ,
-  PROT_WRITE,
-  sysMmap,
-} from '../mm/syscalls/mmap';
+import { MAP_ANONYMOUS, sysMmap } from '../mm/syscalls/mmap';
 import { sysMprotect } from '../mm/syscalls/mprotect';
 import { sysMremap } from '../mm/syscalls/mremap';
 import { sysMseal } from '../mm/syscalls/mseal';
-import { sysMunmap, unmapRange } from '../mm/syscalls/munmap';
+import { sysMunmap } from '../mm/syscalls/munmap';
 import { sysSetAnonName, type WantedName } from '../mm/syscalls/prctl_set_vma';
-import type { Mm } from '../mm/mm';
-import { hasAny, VM_EXEC, VM_READ, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
-import type { NameArg, Syscall } from '../trace/event';
+import { sysProcessMadvise } from '../mm/syscalls/process_madvise';
+import { sysRemapFilePages } from '../mm/syscalls/remap_file_pages';
+import { segmentFile, SHM_RDONLY, sysShmat, sysShmdt } from '../mm/syscalls/shm';
+import type { FdArg, NameArg, Syscall } from '../trace/event';
 import { byteLength } from './call_text';
 import type { Life, World } from './world';
-
-/** SHM_RDONLY, SHM_REMAP and SHM_EXEC of shmat. */
-const SHM_RDONLY = 0x1000;
-const SHM_REMAP = 0x4000;
-const SHM_EXEC = 0x8000;
 
 /**
  * Runs a call on the process's address space and returns what the rules predict; undefined for a call that no rule
@@ -75,10 +63,11 @@ export function dispatch(
     case 'shmat':
       return attach(world, life, mm, call, placedAt);
     case 'shmdt':
-      return detach(mm, call.addr);
+      return sysShmdt(mm, call.addr);
     case 'remap_file_pages':
-      return remapFilePages(mm, call);
+      return sysRemapFilePages(mm, call);
     case 'process_madvise':
+      return processMadvise(world, life, call);
     case 'prctl':
     case 'shmget':
     case 'clone':
@@ -104,7 +93,7 @@ function wantedName(name: NameArg): WantedName {
   }
 }
 
-/** do_shmat: the whole segment, each attach a file of its own. An unknown segment is taken as one page. */
+/** Each attach has an open file of its own. An unknown segment is taken as one page. */
 function attach(
   world: World,
   life: Life,
@@ -113,62 +102,31 @@ function attach(
   placedAt: U64 | undefined,
 ): Prediction {
   const segment = world.segments.get(call.id);
-  const readOnly = (call.flags & SHM_RDONLY) !== 0;
-  const prot = PROT_READ | (readOnly ? 0 : PROT_WRITE) | ((call.flags & SHM_EXEC) !== 0 ? PROT_EXEC : 0);
-  const key = segment?.key ?? '00000000';
-  const file = {
-    ...life.files.make(`/SYSV${key}`, true, !readOnly, 'sysv'),
-    inode: String(call.id),
-    dev: '00:01',
-  };
-  const fixed = call.addr !== 0 && pageAligned(call.addr);
-  const length = segment?.size ?? 4096;
-  if (fixed && (call.flags & SHM_REMAP) === 0) {
-    const there = mm.firstIn(vpnOf(call.addr), vpnAdd(vpnOf(call.addr), pageAlignUp(length)));
-    if (there !== undefined)
-      return refuse('EINVAL', 'something is mapped there and SHM_REMAP is not set', there);
-  }
-  const flags = MAP_SHARED | (fixed ? MAP_FIXED : 0);
-  return sysMmap(mm, { addr: fixed ? call.addr : 0, length, prot, flags, file, offset: 0, placedAt });
-}
-
-/** ksys_shmdt: every VMA of the segment whose place fits the attach address; seals are passed over in silence. */
-function detach(mm: Mm, addr: U64): Prediction {
-  const first = mm.tree.lookup(vpnOf(addr));
-  if (first?.file?.ops !== 'sysv' || first.start - first.pgoff !== vpnOf(addr)) {
-    return refuse('EINVAL', 'no SysV segment is attached there');
-  }
-  const file = first.file;
-  const pieces = mm.tree.all().filter((vma) => vma.file === file && vma.start - vma.pgoff === vpnOf(addr));
-  for (const vma of pieces) unmapRange(mm, vma.start, vma.end);
-  return ok(0);
-}
-
-/** remap_file_pages is an mmap(MAP_FIXED|MAP_SHARED) of the same file with the old protection. */
-function remapFilePages(mm: Mm, call: Syscall & { readonly name: 'remap_file_pages' }): Prediction {
-  const start = vpnOf(call.addr);
-  const vma = mm.tree.lookup(start);
-  if (
-    call.prot !== 0 ||
-    call.size === 0 ||
-    vma === undefined ||
-    vma.file === null ||
-    !hasAny(vma.flags, VM_SHARED)
-  ) {
-    return refuse('EINVAL', 'remap_file_pages needs one shared file mapping and protection 0', vma ?? null);
-  }
-  const prot =
-    (hasAny(vma.flags, VM_READ) ? PROT_READ : 0) |
-    (hasAny(vma.flags, VM_WRITE) ? PROT_WRITE : 0) |
-    (hasAny(vma.flags, VM_EXEC) ? PROT_EXEC : 0);
-  const mapped = sysMmap(mm, {
-    addr: bytesOfVpn(start),
-    length: call.size,
-    prot,
-    flags: MAP_SHARED | MAP_FIXED,
-    file: vma.file,
-    offset: bytesOfVpn(Number(call.pgoff)),
-    placedAt: undefined,
+  const size = segment?.size ?? 4096;
+  const made = life.files.make(`/SYSV${segment?.key ?? '00000000'}`, true, null, 'sysv');
+  const file = segmentFile(made, size, (call.flags & SHM_RDONLY) !== 0);
+  return sysShmat(mm, {
+    id: call.id,
+    addr: call.addr,
+    flags: call.flags,
+    file: { ...file, inode: String(call.id), dev: '00:01' },
+    size,
+    placedAt,
   });
-  return mapped.ok ? ok(0) : mapped;
+}
+
+/** Whose memory a pidfd names: by its note (-yy), or by the pidfd_open that made it. undefined where neither tells. */
+function pidfdTarget(world: World, life: Life, pidfd: FdArg): Life | undefined {
+  const pid = /^pid:(\d+)$/.exec(life.files.fileOf(pidfd)?.path ?? '')?.[1];
+  return pid === undefined ? undefined : world.lifeOf(Number(pid));
+}
+
+function processMadvise(
+  world: World,
+  life: Life,
+  call: Syscall & { readonly name: 'process_madvise' },
+): Prediction | undefined {
+  const target = pidfdTarget(world, life, call.pidfd);
+  if (target === undefined || target.mm === null) return undefined;
+  return sysProcessMadvise(target.mm, call.ranges, call.advice, call.flags, target.mm === life.mm);
 }

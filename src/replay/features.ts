@@ -1,6 +1,6 @@
 import { KERNEL_FEATURES, type KernelFeature } from '../mm/kernel_rules';
 import { MADV_HUGEPAGE, MADV_MERGEABLE, MADV_NOHUGEPAGE, MADV_UNMERGEABLE } from '../mm/advice';
-import { pageAligned } from '../mm/addr';
+import { pageAligned, type U64 } from '../mm/addr';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
 
@@ -46,7 +46,10 @@ function refusedAlways(events: readonly TraceEvent[], concerns: (event: SyscallE
 
 function isNaming({ call }: SyscallEvent): boolean {
   return (
-    call.name === 'prctl_set_vma' && call.option === 0 && pageAligned(call.addr) && plainName(call.vmaName)
+    call.name === 'prctl_set_vma' &&
+    call.option === 0 &&
+    saneRange(call.addr, call.length) &&
+    plainName(call.vmaName)
   );
 }
 
@@ -55,7 +58,10 @@ function plainName(name: { readonly kind: string; readonly text?: string }): boo
 }
 
 function isAdvice({ call }: SyscallEvent, ...advice: readonly number[]): boolean {
-  return (
-    call.name === 'madvise' && advice.includes(call.advice) && pageAligned(call.addr) && call.length !== 0
-  );
+  return call.name === 'madvise' && advice.includes(call.advice) && saneRange(call.addr, call.length);
+}
+
+/** A range that no kernel refuses for itself. */
+function saneRange(addr: U64, length: U64): boolean {
+  return pageAligned(addr) && length !== 0 && typeof length === 'number' && length < 2 ** 47;
 }

@@ -1,5 +1,6 @@
 import type { U64 } from '../mm/addr';
 import type { Syscall, SyscallEvent } from '../trace/event';
+import { readFd } from '../trace/strace/fd';
 import type { Life, World } from './world';
 
 /** Calls that change no mapping but what later mappings mean. All succeeded. */
@@ -9,7 +10,13 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
   const value = result.kind === 'value' ? Number(result.value) : -1;
   switch (call.name) {
     case 'openat':
-      life.files.open(value, call.resolved ?? call.path, writableBy(call.flags));
+      life.files.open(
+        value,
+        call.resolved ?? call.path,
+        writableBy(call.flags),
+        false,
+        call.flags.includes('O_WRONLY') ? false : undefined,
+      );
       return;
     case 'close':
       life.files.close(call.fd.fd);
@@ -19,11 +26,20 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
         world.segments.set(value, { size: call.size, key: keyText(call.key) });
       return;
     case 'other':
-      if (call.syscall === 'memfd_create')
-        life.files.open(value, `/memfd:${quoted(call.args[0])}`, true, true);
+      noteOther(life, call.syscall, call.args, value);
       return;
     default:
       return;
+  }
+}
+
+function noteOther(life: Life, syscall: string, args: readonly string[], value: number): void {
+  const [first = ''] = args;
+  if (syscall === 'memfd_create') life.files.open(value, `/memfd:${quoted(first)}`, true, true);
+  if (syscall === 'pidfd_open') life.files.open(value, `pid:${first}`, null);
+  if (/^dup[23]?$/.test(syscall)) {
+    const from = readFd(first, 0, first.length);
+    if (from !== undefined) life.files.duplicate(from, value);
   }
 }
 

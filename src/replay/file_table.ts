@@ -18,8 +18,15 @@ export class FileTable {
   }
 
   /** A descriptor that the trace saw being opened. `writable` null where the mode is not known. */
-  open(fd: number, path: string, writable: boolean | null, deleted = false): void {
-    this.files.set(fd, this.make(path, deleted, writable));
+  open(fd: number, path: string, writable: boolean | null, deleted = false, readable?: boolean): void {
+    const file = this.make(path, deleted, writable);
+    this.files.set(fd, readable === undefined ? file : { ...file, readable });
+  }
+
+  /** dup: the same open file under one more descriptor. */
+  duplicate(from: FdArg, to: number): void {
+    const file = this.fileOf(from);
+    if (file !== null) this.files.set(to, file);
   }
 
   close(fd: number): void {

@@ -1,4 +1,5 @@
 import { Mm } from '../mm';
+import { withoutPages } from '../page_ranges';
 import { untouchedOf, type Vma } from '../vma';
 import {
   hasAny,
@@ -16,11 +17,16 @@ import {
  */
 export function dupMm(parent: Mm): Mm {
   const vmas: Vma[] = [];
+  let guards = parent.scalars.guards;
   for (const vma of parent.tree.all()) {
     if (!hasAny(vma.flags, VM_DONTCOPY)) vmas.push(forkedVma(parent, vma));
+    // Guard markers are copied with the page tables, which wiped memory does not take along.
+    if (hasAny(vma.flags, unionOf(VM_DONTCOPY, VM_WIPEONFORK)))
+      guards = withoutPages(guards, vma.start, vma.end);
   }
   return new Mm(parent.system, vmas, {
     ...parent.scalars,
+    guards,
     defFlags: without(parent.scalars.defFlags, VM_LOCKED_MASK),
   });
 }

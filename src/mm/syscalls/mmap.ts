@@ -42,6 +42,7 @@ import {
   VM_SHARED,
   VM_SOFTDIRTY,
   VM_SPECIAL,
+  VM_SYNC,
   VM_WIPEONFORK,
   VM_WRITE,
   without,
@@ -57,10 +58,10 @@ export const MAP_DROPPABLE = 8;
 export const MAP_FIXED = 0x10;
 export const MAP_ANONYMOUS = 0x20;
 export const MAP_GROWSDOWN = 0x100;
-const MAP_LOCKED = 0x2000;
+export const MAP_LOCKED = 0x2000;
 export const MAP_NORESERVE = 0x4000;
-const MAP_POPULATE = 0x8000;
-const MAP_NONBLOCK = 0x10000;
+export const MAP_POPULATE = 0x8000;
+export const MAP_NONBLOCK = 0x10000;
 export const MAP_STACK = 0x20000;
 const MAP_HUGETLB = 0x40000;
 const MAP_SYNC = 0x80000;
@@ -69,6 +70,9 @@ export const MAP_FIXED_NOREPLACE = 0x100000;
 export const PROT_READ = 1;
 export const PROT_WRITE = 2;
 export const PROT_EXEC = 4;
+
+/** MAX_LFS_FILESIZE in pages. */
+const LARGEST_FILE_PAGES = 2 ** 51 - 1;
 
 /** A PMD-sized gap is kept below a stack that grows down (stack_guard_gap). */
 const STACK_GUARD_PAGES = 256;
@@ -159,6 +163,7 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   let flags = unionOf(protFlags(args.prot), VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, mm.scalars.defFlags);
   if ((args.flags & MAP_GROWSDOWN) !== 0) flags = union(flags, VM_GROWSDOWN);
   if ((args.flags & MAP_LOCKED) !== 0) flags = union(flags, VM_LOCKED);
+  if ((args.flags & MAP_SYNC) !== 0) flags = union(flags, VM_SYNC);
   if ((args.flags & MAP_STACK) !== 0) flags = union(flags, stackFlag(mm));
   const kind = file === null ? anonymousKind(mm, args) : fileKind(args, file);
   if (!kind.ok) return kind;
@@ -198,22 +203,31 @@ function anonymousKind(mm: Mm, args: MmapArgs): Result<VmFlags, Refusal> {
   }
 }
 
+/** What a file allows; the checks in the order of do_mmap. */
 function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
+  if (endsPastLargestFile(args, file)) {
+    return refuse('EOVERFLOW', 'the range ends past the largest size of a file (file_mmap_ok)');
+  }
   const type = args.flags & MAP_TYPE;
   if (type !== MAP_SHARED && type !== MAP_PRIVATE && type !== MAP_SHARED_VALIDATE) {
     return refuse('EINVAL', 'the mapping is neither shared nor private');
   }
-  if (type === MAP_PRIVATE) {
-    if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'a file mapping cannot grow down');
-    return ok(VM_NONE);
-  }
+  const shared = type !== MAP_PRIVATE;
   if (type === MAP_SHARED_VALIDATE && (args.flags & MAP_SYNC) !== 0) {
     return refuse('EOPNOTSUPP', 'MAP_SYNC needs a DAX file');
   }
-  if ((args.prot & PROT_WRITE) !== 0 && file.writable === false) {
+  if (shared && (args.prot & PROT_WRITE) !== 0 && file.writable === false) {
     return refuse('EACCES', 'the file is not open for writing');
   }
-  return ok(unionOf(VM_SHARED, VM_MAYSHARE));
+  if (file.readable === false) return refuse('EACCES', 'the file is not open for reading');
+  if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'a file mapping cannot grow down');
+  return ok(shared ? unionOf(VM_SHARED, VM_MAYSHARE) : VM_NONE);
+}
+
+/** file_mmap_ok: offsets of regular files are signed 64-bit numbers; devices have no such limit. */
+function endsPastLargestFile(args: MmapArgs, file: VmFile): boolean {
+  if (file.ops === 'dev-zero') return false;
+  return vpnOf(args.offset) + pageAlignUp(args.length) > LARGEST_FILE_PAGES;
 }
 
 function stackFlag(mm: Mm): VmFlags {
@@ -233,7 +247,7 @@ export function protFlags(prot: number): VmFlags {
 function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, anonymous: boolean): void {
   const shared = hasAny(flags, VM_MAYSHARE);
   // Shared anonymous memory is a shmem file of its own, counted from 0; private memory from its address.
-  const file = sharedZeroFile(mm, anonymous, shared, args.file) ?? (anonymous ? null : args.file);
+  const file = sharedZeroFile(mm, anonymous, flags, args.file, end - start) ?? (anonymous ? null : args.file);
   const pgoff = anonymous ? (shared ? 0 : start) : vpnOf(args.offset);
   const ksm = mm.scalars.ksmAny && mm.rules.ksmAnyAndMdwe && !shared && !hasAny(flags, VM_SPECIAL);
   const merged = ksm && mm.rules.ksmAnyBeforeMerge ? union(flags, VM_MERGEABLE) : flags;
@@ -261,9 +275,19 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
   if (populates || hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
 }
 
-/** The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). */
-function sharedZeroFile(mm: Mm, anonymous: boolean, shared: boolean, file: VmFile | null): VmFile | null {
-  if (!shared || !(anonymous || file?.ops === 'dev-zero')) return null;
+/**
+ * The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). It is as long as
+ * the mapping, whatever the offset. A shared map of /dev/zero that was opened for reading only lacks VM_SHARED: it is
+ * anonymous memory, as a private one is (mmap_zero).
+ */
+function sharedZeroFile(
+  mm: Mm,
+  anonymous: boolean,
+  flags: VmFlags,
+  file: VmFile | null,
+  pages: number,
+): VmFile | null {
+  if (!hasAny(flags, VM_SHARED) || !(anonymous || file?.ops === 'dev-zero')) return null;
   const id = mm.system.ids.file++;
   return {
     id,
@@ -273,5 +297,6 @@ function sharedZeroFile(mm: Mm, anonymous: boolean, shared: boolean, file: VmFil
     inode: '0',
     ops: 'anon-shmem',
     writable: true,
+    pages,
   };
 }

@@ -203,6 +203,14 @@ function moveSomewhere(mm: Mm, remap: Remap): Prediction {
   return moved.ok ? ok('anywhere') : moved;
 }
 
+/**
+ * vma_multi_allowed: not where userfaultfd must be told, nor where the driver chooses addresses itself
+ * (get_unmapped_area), as /dev/zero and SysV segments do.
+ */
+function movesAmongOthers(vma: Vma): boolean {
+  return vma.uffd === null && vma.file?.ops !== 'dev-zero' && vma.file?.ops !== 'sysv';
+}
+
 /** remap_move (6.17): every VMA in the range in turn, gaps kept. An error leaves those before it moved. */
 function moveMany(mm: Mm, remap: Remap): Prediction {
   const end = vpnAdd(remap.old, remap.oldPages);
@@ -222,6 +230,9 @@ function moveMany(mm: Mm, remap: Remap): Prediction {
       newPages: until - start,
       to: vpnAdd(remap.to, start - remap.old),
     };
+    if (!movesAmongOthers(vma) && (seen || vma.end < end)) {
+      return refuse('EFAULT', 'memory of this driver moves alone only (vma_multi_allowed)', vma);
+    }
     const allowed = canModifyVma(mm, vma);
     if (!allowed.ok) return allowed;
     const source = checkSource(part, vma);

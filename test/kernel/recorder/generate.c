@@ -332,7 +332,7 @@ static void gen_shmat(struct op *op, const struct proc *self)
     op->a[2] = (chance(50) ? 040000 : 0) | (chance(20) ? 010000 : 0) | (chance(10) ? 0100000 : 0);
     if (is_odd()) op->a[1] += below(4096);
     if (chance(10)) op->a[2] |= 020000;
-    if (is_odd()) op->a[0] = 99999;
+    if (is_odd()) op->a[0] = -1UL;
 }
 
 /* A whole or a part of an attached segment, seldom something else. */
