@@ -91,3 +91,27 @@ it('tells that a file is none of its kind', async () => {
   expect(await workbench().notification('letter.txt')).toContain('line 1');
   await workbench().clearNotifications();
 });
+
+it('puts a huge list into ranges', async () => {
+  const count = 20_000;
+  const line = (i: number): string => {
+    const start = 0x10000000 + i * 0x2000;
+    return `${start.toString(16)}-${(start + 0x1000).toString(16)} rw-p 00000000 00:00 0\n`;
+  };
+  await openMaps('huge.maps', Array.from({ length: count }, (_, i) => line(i)).join(''));
+  await lens.runAndChoose(COMMANDS.groupBy, 'Address');
+  const first = await lens.addressSpace.findRow(
+    (row) => row.label.startsWith('10000000-'),
+    'the first range',
+  );
+  expect(first.siblings).toBeGreaterThan(1);
+  expect(first.siblings).toBeLessThanOrEqual(500);
+  expect(first.description).toMatch(/^[\d,]+ mappings/);
+  await lens.addressSpace.expand((row) => row.index === first.index, 'the first range');
+  const mapping = await lens.addressSpace.findRow(
+    (row) => row.level === 2 && row.description.includes('10000000-10001000'),
+    'the first mapping',
+  );
+  expect(mapping.siblings).toBeGreaterThan(1);
+  expect(mapping.siblings).toBeLessThanOrEqual(500);
+});

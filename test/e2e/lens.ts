@@ -48,6 +48,12 @@ export class Lens {
     await this.workbench.quickInput.choose(label);
   }
 
+  /** Opens the example and waits until its replay is there: only then are its commands offered. */
+  async openExample(): Promise<void> {
+    await this.run(COMMANDS.openExample);
+    await this.workbench.statusBar(/line \d+\//).waitFor();
+  }
+
   /** Inspects a process as a person would who knows its number. */
   async inspect(pid: number): Promise<void> {
     await this.run(COMMANDS.inspectProcess);

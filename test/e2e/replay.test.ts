@@ -16,7 +16,7 @@ let lens: Lens;
 beforeAll(async () => {
   lens = new Lens(workbench());
   await lens.open();
-  await lens.run(COMMANDS.openExample);
+  await lens.openExample();
 });
 
 /** Waits until the status bar says that the replay stands at this line. */

@@ -55,7 +55,7 @@ it('its tooltip', async () => {
 });
 
 it('a replay at a fork', async () => {
-  await lens.run(COMMANDS.openExample);
+  await lens.openExample();
   await lens.showOnly(lens.addressSpace, lens.sharedNames, lens.traces);
   await lens.runWith(COMMANDS.goToLine, '47');
   await lens.sharedNames.expand(labelled('"plugin arena"'), '"plugin arena"');

@@ -11,6 +11,8 @@ export interface TreeRow {
   /** undefined for a row that has no children. */
   readonly expanded: boolean | undefined;
   readonly selected: boolean;
+  /** How many rows its parent has, this one included. */
+  readonly siblings: number;
   /** Names of codicons in the icon: `lock`, … */
   readonly icons: readonly string[];
   /** Position among all rows of the tree, from 0. */
@@ -112,6 +114,7 @@ export class TreeView {
             ariaLabel: row.getAttribute('aria-label') ?? '',
             level: Number(row.getAttribute('aria-level')),
             expanded: expanded === null ? undefined : expanded === 'true',
+            siblings: Number(row.getAttribute('aria-setsize')),
             selected: row.getAttribute('aria-selected') === 'true',
             icons: [...(icon?.classList ?? [])]
               .filter((name) => name.startsWith('codicon-') && name !== 'codicon-colored')

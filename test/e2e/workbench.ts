@@ -45,10 +45,27 @@ export class Workbench {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.setDefaultTimeout(20_000);
     await page.goto(provided.url);
-    await page.locator('.monaco-workbench').waitFor();
+    const workbench = new Workbench(browser, page, provided);
+    await workbench.waitUntilReady();
+    return workbench;
+  }
+
+  /** Closes and opens the window, with a new extension host, as somebody who comes back the next day. */
+  async reload(): Promise<void> {
+    // What was remembered a moment ago is written with a delay; VS Code flushes it when it reloads by itself.
+    await this.page.keyboard.press('F1');
+    await this.quickInput.waitUntilOpen();
+    await this.quickInput.type('>Developer: Reload Window');
+    const left = this.page.waitForEvent('load');
+    await this.quickInput.choose('Developer: Reload Window');
+    await left;
+    await this.waitUntilReady();
+  }
+
+  private async waitUntilReady(): Promise<void> {
+    await this.page.locator('.monaco-workbench').waitFor();
     // The connection to the extension host is there when the remote indicator says so.
-    await page.locator('.statusbar-item[id="status.host"]').waitFor();
-    return new Workbench(browser, page, provided);
+    await this.page.locator('.statusbar-item[id="status.host"]').waitFor();
   }
 
   async close(): Promise<void> {
