@@ -1,5 +1,11 @@
 import { KERNEL_FEATURES, type KernelFeature } from '../mm/kernel_rules';
-import { MADV_HUGEPAGE, MADV_MERGEABLE, MADV_NOHUGEPAGE, MADV_UNMERGEABLE } from '../mm/advice';
+import {
+  MADV_HUGEPAGE,
+  MADV_MERGEABLE,
+  MADV_NOHUGEPAGE,
+  MADV_UNMERGEABLE,
+  MADV_WILLNEED,
+} from '../mm/advice';
 import { pageAligned, type U64 } from '../mm/addr';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
@@ -19,6 +25,7 @@ export function inferFeatures(
     features.delete('thp');
   if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
     features.delete('ksm');
+  if (events.some(refusedForSwap)) features.delete('swap');
   if (
     !snapshots.some((snapshot) =>
       snapshot.entries.some((entry) => entry.smaps?.vmFlags?.includes('sd') === true),
@@ -42,6 +49,13 @@ function refusedAlways(events: readonly TraceEvent[], concerns: (event: SyscallE
     seen = true;
   }
   return seen;
+}
+
+/** madvise_willneed answers so without CONFIG_SWAP, and only then. */
+function refusedForSwap(event: TraceEvent): boolean {
+  if (event.kind !== 'syscall' || event.result.kind !== 'errno' || event.result.errno !== 'EBADF')
+    return false;
+  return event.call.name === 'madvise' && event.call.advice === MADV_WILLNEED;
 }
 
 function isNaming({ call }: SyscallEvent): boolean {

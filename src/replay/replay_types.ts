@@ -11,7 +11,10 @@ export interface ReplayOptions {
   readonly without?: readonly string[];
   readonly rules?: RuleOverrides;
   readonly snapshots?: readonly SnapshotInput[];
-  /** Recount all references and order after every step (validateMm): for tests and for hunting our own bugs. */
+  /**
+   * Recount all references and order after every step (validateMm). Without a word it is done for as long as it costs
+   * little: to the end of an ordinary trace, for the beginning of a huge one.
+   */
   readonly validate?: boolean;
 }
 

@@ -23,6 +23,9 @@ import { checkEqual, seedFrom, takeOverDiffering } from './verify';
 import { World, type Life } from './world';
 import { CLONE_THREAD, CLONE_VM } from '../trace/event';
 
+/** VMAs that validation looks at in a replay, unless it is asked for: some tenths of a second. */
+const VALIDATED_VMAS = 10_000_000;
+
 /** Called after every step, in order, while the world is in the state of that step. */
 export type StepObserver = (step: ReplayStep, world: World, life: Life, child: Life | undefined) => void;
 
@@ -47,6 +50,8 @@ export class Replayer {
   private readonly done = new Set<TraceEvent>();
   private position = 0;
   private nextSnapshot = 0;
+  /** VMAs that validation has looked at. */
+  private visited = 0;
   /** Snapshots whose reading has begun. */
   private openSnapshots: { readonly snapshot: SnapshotInput; readonly life: Life }[] = [];
 
@@ -105,15 +110,15 @@ export class Replayer {
   private lifeFor(event: TraceEvent): Life | undefined {
     const known = this.world.lifeOf(event.pid);
     if (known !== undefined && known.mm !== null && known.tasks.has(event.pid)) return known;
+    // What is left of a process that has ended (results that never came, its exit after exit_group) tells of no new one.
+    if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown'))
+      return undefined;
     const clone = this.clones.birthOf(event.pid, this.position);
     if (clone !== undefined && !this.done.has(clone)) {
       const parent = this.lifeFor(clone);
       if (parent !== undefined) this.clone(parent, clone);
       return this.world.lifeOf(event.pid);
     }
-    // What is left of a process that has ended: results that never came.
-    if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown'))
-      return undefined;
     if (event.kind === 'exit' || event.kind === 'superseded') return undefined;
     return this.world.discover(event.pid, event.line);
   }
@@ -267,6 +272,13 @@ export class Replayer {
     );
   }
 
+  /** Our own bugs must show where they happen; a huge trace is not slowed down by the search for them. */
+  private validate(): void {
+    if (this.options.validate !== true && (this.options.validate === false || this.visited > VALIDATED_VMAS))
+      return;
+    this.visited += validateMm(this.world.mms(), this.world.system.names);
+  }
+
   private step(
     life: Life,
     at: Pick<ReplayStep, 'line' | 'entryLine' | 'pid'>,
@@ -276,7 +288,7 @@ export class Replayer {
     const { line, entryLine, pid } = at;
     const step: ReplayStep = { index: this.steps.length, line, entryLine, pid, lifeId: life.id, ...what };
     this.steps.push(step);
-    if (this.options.validate === true) validateMm(this.world.mms(), this.world.system.names);
+    this.validate();
     this.observer?.(step, this.world, life, child);
     this.timeline.record(this.world.takeTouched(), this.world.takeMoved());
     return step;
