@@ -281,6 +281,12 @@ export class Scenario {
     return this;
   }
 
+  /** PR_SET_MDWE: nothing may be writable and executable. */
+  denyWriteExec(): this {
+    this.mm.scalars = { ...this.mm.scalars, mdwe: true };
+    return this;
+  }
+
   /** An empty heap that starts at `page`. */
   heapAt(page: number): this {
     this.mm.scalars = { ...this.mm.scalars, startBrk: at(page), brk: at(page) };
