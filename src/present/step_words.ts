@@ -45,9 +45,8 @@ export interface StepRowText {
 }
 
 export function stepRowText(step: ReplayStep): StepRowText {
-  const [, call, args = '', rest = ''] = /^(\w+)\((.*)\)(.*)$/s.exec(step.title) ?? [];
-  const label = `${step.line} ${printable(call ?? step.title)}`;
-  const what = printable(`${args}${rest}`.trim());
+  const label = `${step.line} ${printable(step.call)}`;
+  const what = printable(step.what);
   const outcome = outcomeText(step);
   const parts = step.denied === undefined ? [what, outcome] : [outcome, what];
   return { label, description: [...parts, `pid ${step.pid}`].filter((part) => part !== '').join(' · ') };

@@ -62,6 +62,8 @@ export interface ReplayStep {
   readonly call: string;
   /** One line of text that a person recognises: the call with sizes and names. */
   readonly title: string;
+  /** The same without the name of the call. */
+  readonly what: string;
   /** As strace prints it without what follows: `0x7f…`, `0`, `EPERM`, `?`. */
   readonly recorded: string;
   /** The same for what the rules predict; `?` where no rule decides. */

@@ -17,7 +17,7 @@ import type {
   SnapshotCheck,
   SnapshotInput,
 } from './replay_types';
-import { cloneTitle, execTitle, exitTitle, snapshotTitle, titleOf } from './step_title';
+import { cloneWords, execWords, exitWords, snapshotWords, wordsOf } from './step_title';
 import { Timeline } from './timeline';
 import { checkEqual, seedFrom, takeOverDiffering } from './verify';
 import { World, type Life } from './world';
@@ -154,7 +154,7 @@ export class Replayer {
     this.step(life, event, {
       kind,
       call: callName(call),
-      title: titleOf(event),
+      ...wordsOf(event),
       recorded: applied.recorded,
       predicted: applied.predicted,
       ...(access ? { dependsOnAccess: true as const } : {}),
@@ -188,7 +188,7 @@ export class Replayer {
       result.kind === 'value' ? result.value.toString() : result.kind === 'errno' ? result.errno : '?';
     const child = result.kind === 'value' ? (call.childInTracerNs ?? Number(result.value)) : undefined;
     const flags = call.flags ?? 0;
-    const base = { call: callName(call), title: cloneTitle(call, child), recorded, predicted: '?' };
+    const base = { call: callName(call), ...cloneWords(call, child), recorded, predicted: '?' };
     // In the child the same call returns 0: nothing more happens there.
     if (child === 0 || life.mm === null) return;
     if (child === undefined) {
@@ -211,7 +211,7 @@ export class Replayer {
     this.step(life, event, {
       kind: 'exec',
       call: 'execve',
-      title: execTitle(path),
+      ...execWords(path),
       recorded: '0',
       predicted: '?',
     });
@@ -223,7 +223,7 @@ export class Replayer {
     this.step(
       life,
       { line, entryLine: line, pid },
-      { kind: 'exit', call: 'exit', title: exitTitle(how, ended), recorded: '?', predicted: '?' },
+      { kind: 'exit', call: 'exit', ...exitWords(how, ended), recorded: '?', predicted: '?' },
     );
   }
 
@@ -268,7 +268,7 @@ export class Replayer {
     this.step(
       life,
       { line: check.line, entryLine: check.line, pid: check.pid },
-      { kind: 'snapshot', call: 'snapshot', title: snapshotTitle(check), recorded: '?', predicted: '?' },
+      { kind: 'snapshot', call: 'snapshot', ...snapshotWords(check), recorded: '?', predicted: '?' },
     );
   }
 

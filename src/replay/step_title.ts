@@ -2,11 +2,15 @@ import { printable } from '../base/bytes';
 import { hexOfU64, type U64 } from '../mm/addr';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { callName } from './call_text';
-import type { SnapshotCheck } from './replay_types';
+import type { ReplayStep, SnapshotCheck } from './replay_types';
+
+/** A step in words: with the name of the call, and without. */
+export type StepWords = Pick<ReplayStep, 'title' | 'what'>;
 
 /** One line a step, that a person recognises: the call with its range, size and name. */
-export function titleOf({ call }: SyscallEvent): string {
-  return `${callName(call)}(${argumentsOf(call).join(', ')})`;
+export function wordsOf({ call }: SyscallEvent): StepWords {
+  const what = argumentsOf(call).join(', ');
+  return { title: `${callName(call)}(${what})`, what };
 }
 
 function argumentsOf(call: Syscall): string[] {
@@ -74,26 +78,33 @@ function size(bytes: U64): string {
   return `${value} ${UNITS[unit] ?? ''}`;
 }
 
-export function cloneTitle(call: Syscall & { readonly name: 'clone' }, child: number | undefined): string {
-  return child === undefined ? `${call.via}()` : `${call.via}() makes ${child}`;
+export function cloneWords(call: Syscall & { readonly name: 'clone' }, child: number | undefined): StepWords {
+  const what = child === undefined ? '' : `makes ${child}`;
+  return { title: `${call.via}() ${what}`.trimEnd(), what };
 }
 
-export function execTitle(path: string | undefined): string {
-  return path === undefined ? 'execve()' : `execve("${printable(path)}")`;
+export function execWords(path: string | undefined): StepWords {
+  const what = path === undefined ? '' : `"${printable(path)}"`;
+  return { title: `execve(${what})`, what };
 }
 
-export function exitTitle(how: string, ended: boolean): string {
-  return ended ? `exit: ${printable(how)}` : `thread exit: ${printable(how)}`;
+export function exitWords(how: string, ended: boolean): StepWords {
+  const what = ended ? printable(how) : `of a thread: ${printable(how)}`;
+  return { title: ended ? `exit: ${what}` : `exit ${what}`, what };
 }
 
-export function snapshotTitle(check: SnapshotCheck): string {
-  const label = printable(check.label);
+export function snapshotWords(check: SnapshotCheck): StepWords {
+  const what = `${printable(check.label)}: ${outcomeWords(check)}`;
+  return { title: `snapshot ${what}`, what };
+}
+
+function outcomeWords(check: SnapshotCheck): string {
   switch (check.outcome) {
     case 'seed':
-      return `snapshot ${label}: taken as the state (${check.vmaCount} VMAs)`;
+      return `taken as the state (${check.vmaCount} VMAs)`;
     case 'equal':
-      return `snapshot ${label}: equal (${check.vmaCount} VMAs)`;
+      return `equal (${check.vmaCount} VMAs)`;
     case 'differs':
-      return `snapshot ${label}: ${check.differences} differences, taken over`;
+      return `${check.differences} differences, taken over`;
   }
 }
