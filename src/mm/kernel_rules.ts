@@ -7,7 +7,7 @@ export const KERNEL_VERSIONS = ['6.1', '6.10', '6.11', '6.12', '6.18', '7.3'] as
 export type KernelVersion = (typeof KERNEL_VERSIONS)[number];
 
 /** Features that a kernel of any version may have been built without. */
-export const KERNEL_FEATURES = ['anon-names', 'ksm', 'thp', 'soft-dirty'] as const;
+export const KERNEL_FEATURES = ['anon-names', 'ksm', 'thp', 'soft-dirty', 'swap'] as const;
 export type KernelFeature = (typeof KERNEL_FEATURES)[number];
 
 interface RuleRow<T extends boolean | string> {
@@ -93,6 +93,10 @@ export const RULE_TABLE = {
     '100101',
     'newer point releases split the source of MREMAP_DONTUNMAP and clear VM_LOCKED on that part only',
   ),
+  dontunmapResetsPgoff: flag(
+    '100101',
+    'newer point releases renumber a source that MREMAP_DONTUNMAP left untouched, as if it had just been mapped',
+  ),
   dontunmapBesideSource: choice(
     ['no-merge', 'joins-source', 'joins-source', 'skips-source', 'joins-source', 'skips-source'],
     'a MREMAP_DONTUNMAP copy whose merge would take its own source in: merges, merges with the other neighbour only, or not at all',
@@ -102,6 +106,14 @@ export const RULE_TABLE = {
     'MADV_POPULATE_* handles the whole range at once since 6.9 and stops at the first error',
   ),
   shmemNames: flag('011111', 'shared anonymous memory and memfds can be named since 6.2'),
+  heapExecutable: flag(
+    '000000',
+    'VM_DATA_DEFAULT_FLAGS: user-mode kernels make the heap executable; others only under READ_IMPLIES_EXEC',
+  ),
+  readOnlySharedZero: choice(
+    ['private', 'private', 'private', 'private', 'private', 'shmem'],
+    'what a shared map of /dev/zero is that was opened for reading only: mmap_zero asked VM_SHARED, which it lacks; 7.3 asks VM_MAYSHARE',
+  ),
   heapLabelStrict: flag('011111', 'since 6.6 a VMA that only touches brk or start_brk is not [heap]'),
   lockOnFaultMnemonic: flag('011111', 'smaps prints lf since 6.3, ?? before'),
   flagLayout: choice(

@@ -1,4 +1,5 @@
 import type { U64 } from '../mm/addr';
+import { setMemoryMerge } from '../mm/syscalls/prctl_memory_merge';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { readFd } from '../trace/strace/fd';
 import type { Life, World } from './world';
@@ -65,7 +66,7 @@ function keyText(key: string): string {
 export function notePrctl(life: Life, call: Syscall): void {
   if (call.name !== 'prctl' || life.mm === null) return;
   const on = isSet(call.args[0]);
-  if (call.option === 'PR_SET_MEMORY_MERGE') life.mm.scalars = { ...life.mm.scalars, ksmAny: on };
+  if (call.option === 'PR_SET_MEMORY_MERGE') setMemoryMerge(life.mm, on);
   if (call.option === 'PR_SET_MDWE') life.mm.scalars = { ...life.mm.scalars, mdwe: on };
 }
 

@@ -57,9 +57,17 @@ export function compareRecording(recording: Recording, options: CompareOptions):
   const differences: Difference[] = [];
   const before = new Map<number, readonly string[]>();
   let differed = 0;
-  for (const state of statesLines(trace, { ...options, without: recording.without }, ARENA)) {
+  const replay = {
+    ...options,
+    without: recording.without,
+    rules: { ...recording.rules, ...options.rules },
+  };
+  for (const state of statesLines(trace, replay, ARENA)) {
     const record = recording.records[count.calls++];
-    assert(record?.line === state.line && record.pid === state.pid, `line ${state.line} has its record`);
+    assert(
+      record?.line === state.line && record.pid === state.pid,
+      `line ${state.line} of ${state.pid} has its record, not line ${record?.line ?? 0} of ${record?.pid ?? 0}`,
+    );
     if (state.predicted === '?' && state.call !== 'clone') count.free++;
     const sameResult = resultFits(state);
     const ours = state.vmas.map(vmaText);

@@ -36,11 +36,18 @@ export function shrinkDifference(
     return candidates.map((lines) => failing.has(starts[tried.indexOf(lines)] ?? 0));
   };
   if (trial([calls])[0] !== true) return undefined;
-  const shorter = shrinkList(calls, trial);
+  const alone = inOneProcess(calls);
+  const shorter = shrinkList(trial([alone])[0] === true ? alone : calls, trial);
   const shortest = shrinkList(simplifyList(shorter, simplerCalls, trial), trial);
   const again = run([...segments(recording), head, ...shortest, ''].join('\n'));
   const found = compareRecording(again, options).differences[0];
   return found === undefined ? undefined : { recording: again, difference: found };
+}
+
+/** The same calls, all made by the first process. */
+function inOneProcess(calls: readonly string[]): readonly string[] {
+  const root = /^\d+/.exec(calls[0] ?? '')?.[0] ?? '';
+  return calls.filter((line) => !line.includes(' clone(')).map((line) => line.replace(/^\d+/, root));
 }
 
 /** Lines that the recorder makes itself at the start and the end of each sequence. */
@@ -63,7 +70,12 @@ export function recordingText(recording: Recording, differenceLine: number): str
       (other) => other !== line && other.includes(call) && !other.includes(' = 3<'),
     );
   };
-  const out = [`# kernel ${recording.release}`, `# without ${recording.without.join(' ')}`];
+  const rules = Object.entries(recording.rules).map(([name, value]) => `${name}=${value}`);
+  const out = [
+    `# kernel ${recording.release}`,
+    `# without ${recording.without.join(' ')}`,
+    `# rules ${rules.join(' ')}`,
+  ];
   let at = 0;
   recording.lines.slice(0, differenceLine).forEach((line, index) => {
     const records = [];

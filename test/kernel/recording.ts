@@ -1,4 +1,5 @@
 import { assert } from '../../src/base/assert';
+import { parseRuleOverride, type RuleOverrides } from '../../src/mm/kernel_rules';
 
 /**
  * What the recorder wrote, taken apart: the trace as strace would have printed it, and after each memory call the VMAs
@@ -9,6 +10,8 @@ export interface Recording {
   readonly release: string;
   /** Features that the kernel was built without, as ReplayOptions.without takes them. */
   readonly without: readonly string[];
+  /** Rules in which the build of the kernel differs from others of its version. */
+  readonly rules: RuleOverrides;
   /** The trace alone, without the recorder's own lines. */
   readonly trace: string;
   /** Its lines; line N of the trace is `lines[N - 1]`. */
@@ -43,7 +46,8 @@ export function readRecording(text: string): Recording {
   }
   return {
     release: note(source, 'kernel') ?? '',
-    without: (note(source, 'without') ?? '').split(' ').filter((word) => word !== ''),
+    without: words(source, 'without'),
+    rules: Object.assign({}, ...words(source, 'rules').map(rule)) as RuleOverrides,
     trace: `${lines.join('\n')}\n`,
     lines,
     records,
@@ -65,6 +69,16 @@ function splice(
   if (end === at && head === old.length) return old;
   const middle = source.slice(at, end).map((line) => line.slice(1));
   return [...old.slice(0, head), ...middle, ...old.slice(old.length - tail)];
+}
+
+function words(source: readonly string[], name: string): readonly string[] {
+  return (note(source, name) ?? '').split(' ').filter((word) => word !== '');
+}
+
+function rule(text: string): RuleOverrides {
+  const found = parseRuleOverride(text);
+  assert(found !== undefined, `${text} is a rule`);
+  return found;
 }
 
 /** The rest of the first line that begins with `# NAME`. */

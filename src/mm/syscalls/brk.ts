@@ -10,11 +10,13 @@ import {
   union,
   unionOf,
   VM_ACCOUNT,
+  VM_EXEC,
   VM_GROWSDOWN,
   VM_LOCKED,
   VM_MAYEXEC,
   VM_MAYREAD,
   VM_MAYWRITE,
+  VM_MERGEABLE,
   VM_READ,
   VM_SOFTDIRTY,
   VM_WRITE,
@@ -68,7 +70,10 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     VM_ACCOUNT,
     mm.scalars.defFlags,
   );
+  if (mm.rules.heapExecutable) flags = union(flags, VM_EXEC);
   if (mm.has('soft-dirty')) flags = union(flags, VM_SOFTDIRTY);
+  const marked = mm.scalars.ksmAny ? union(flags, VM_MERGEABLE) : flags;
+  if (mm.rules.ksmAnyBeforeMerge) flags = marked;
   const range: MergeRange = {
     start,
     end,
@@ -91,7 +96,7 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
       { ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) },
     ]);
   } else {
-    mm.replace(mm.tree.find(start), 0, [{ ...range, special: null, inferred: false }]);
+    mm.replace(mm.tree.find(start), 0, [{ ...range, flags: marked, special: null, inferred: false }]);
   }
   if (hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
 }

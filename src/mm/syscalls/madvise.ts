@@ -227,25 +227,29 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
     case madv.MADV_NOHUGEPAGE:
       return hugepageFlags(vma, advice);
     default:
-      return pagesOnly(vma, advice);
+      return pagesOnly(vma, advice, mm.has('swap'));
   }
+}
+
+/** Memory in which KSM never looks for equal pages (vma_ksm_compatible). */
+const NEVER_MERGED = unionOf(
+  VM_SHARED,
+  VM_MAYSHARE,
+  VM_PFNMAP,
+  VM_IO,
+  VM_DONTEXPAND,
+  VM_HUGETLB,
+  VM_MIXEDMAP,
+  VM_DROPPABLE,
+);
+
+export function ksmCompatible(flags: VmFlags): boolean {
+  return !hasAny(flags, NEVER_MERGED);
 }
 
 /** ksm_madvise: silently nothing on shared and special memory. */
 function ksmFlags(mm: Mm, flags: VmFlags, advice: number): VmFlags {
-  if (advice === madv.MADV_MERGEABLE) {
-    const never = unionOf(
-      VM_SHARED,
-      VM_MAYSHARE,
-      VM_PFNMAP,
-      VM_IO,
-      VM_DONTEXPAND,
-      VM_HUGETLB,
-      VM_MIXEDMAP,
-      VM_DROPPABLE,
-    );
-    return hasAny(flags, never) ? flags : union(flags, VM_MERGEABLE);
-  }
+  if (advice === madv.MADV_MERGEABLE) return ksmCompatible(flags) ? union(flags, VM_MERGEABLE) : flags;
   if (!hasAny(flags, VM_MERGEABLE)) return flags;
   // 6.10 and 6.11 also cleared every flag from bit 32 up, the seal among them.
   const high = unionOf(VM_SEALED, VM_PKEY_MASK, VM_UFFD_MINOR, VM_DROPPABLE);
@@ -269,7 +273,7 @@ function holdsHugePage(vma: Vma): boolean {
 }
 
 /** Advice that touches pages and no flag. */
-function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
+function pagesOnly(vma: Vma, advice: number, swap: boolean): Result<VmFlags, Refusal> {
   const flags = vma.flags;
   switch (advice) {
     case madv.MADV_DONTNEED:
@@ -294,6 +298,10 @@ function pagesOnly(vma: Vma, advice: number): Result<VmFlags, Refusal> {
       if (hasAny(flags, unionOf(VM_LOCKED, VM_PFNMAP, VM_HUGETLB)))
         return refuse('EINVAL', 'the memory is locked or special', vma);
       return ok(flags);
+    case madv.MADV_WILLNEED:
+      return vma.file === null && !swap
+        ? refuse('EBADF', 'without swap there is nothing to read anonymous memory ahead from', vma)
+        : ok(flags);
     case madv.MADV_COLLAPSE:
       return holdsHugePage(vma)
         ? ok(flags)

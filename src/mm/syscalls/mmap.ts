@@ -48,6 +48,7 @@ import {
   without,
   type VmFlags,
 } from '../vm_flags';
+import { ksmCompatible } from './madvise';
 import { unmapRange } from './munmap';
 
 const MAP_TYPE = 0xf;
@@ -106,6 +107,9 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   const flags = mappingFlags(mm, args, anonymous ? null : args.file);
   if (!flags.ok) return flags;
   const start = place.value;
+  const denied = mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC));
+  const why = 'PR_SET_MDWE forbids memory that is writable and executable';
+  if (denied && (start === 'anywhere' || !mm.rules.fixedUnmapsFirst)) return refuse('EACCES', why);
   if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
   const at =
     start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
@@ -113,9 +117,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
 
   const unmapped = unmapRange(mm, at, end);
   if (!unmapped.ok) return reportUnmap(mm, unmapped.error);
-  if (mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC))) {
-    return refuse('EACCES', 'PR_SET_MDWE forbids memory that is writable and executable');
-  }
+  // What was there is lost.
+  if (denied) return refuse('EACCES', why);
   mapRange(mm, at, end, flags.value, args, anonymous);
   return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
 }
@@ -176,12 +179,6 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   if (intersect(flags, unionOf(VM_NORESERVE, VM_SHARED, VM_WRITE, VM_HUGETLB)) === VM_WRITE) {
     flags = union(flags, VM_ACCOUNT);
   }
-  if (
-    hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB)) ||
-    (mm.rules.droppableNeverLocked && hasAny(flags, VM_DROPPABLE))
-  ) {
-    flags = without(flags, VM_LOCKED_MASK);
-  }
   return ok(mm.has('soft-dirty') ? union(flags, VM_SOFTDIRTY) : flags);
 }
 
@@ -230,6 +227,12 @@ function endsPastLargestFile(args: MmapArgs, file: VmFile): boolean {
   return vpnOf(args.offset) + pageAlignUp(args.length) > LARGEST_FILE_PAGES;
 }
 
+/** Memory from which mmap takes the lock away again. */
+function neverLocked(mm: Mm, flags: VmFlags): boolean {
+  if (hasAny(flags, unionOf(VM_SPECIAL, VM_HUGETLB))) return true;
+  return mm.rules.droppableNeverLocked && hasAny(flags, VM_DROPPABLE);
+}
+
 function stackFlag(mm: Mm): VmFlags {
   const rule = mm.rules.stackNoHuge;
   return rule === 'always' || (rule === 'with-thp' && mm.has('thp')) ? VM_NOHUGEPAGE : VM_NONE;
@@ -249,7 +252,7 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
   // Shared anonymous memory is a shmem file of its own, counted from 0; private memory from its address.
   const file = sharedZeroFile(mm, anonymous, flags, args.file, end - start) ?? (anonymous ? null : args.file);
   const pgoff = anonymous ? (shared ? 0 : start) : vpnOf(args.offset);
-  const ksm = mm.scalars.ksmAny && mm.rules.ksmAnyAndMdwe && !shared && !hasAny(flags, VM_SPECIAL);
+  const ksm = mm.scalars.ksmAny && mm.rules.ksmAnyAndMdwe && ksmCompatible(flags);
   const merged = ksm && mm.rules.ksmAnyBeforeMerge ? union(flags, VM_MERGEABLE) : flags;
   const index = placeNew(
     mm,
@@ -270,15 +273,20 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
     },
     { by: 'mmap' },
   );
-  if (ksm) setVma(mm, index, { flags: union(vmaAt(mm, index).flags, VM_MERGEABLE) });
+  const placed = vmaAt(mm, index);
+  const alone = placed.start === start && placed.end === end;
+  const marked = ksm && alone ? union(placed.flags, VM_MERGEABLE) : placed.flags;
+  // The lock is taken away after the attempt to join neighbours, and what it would have faulted in is.
+  const unlocked = neverLocked(mm, flags) ? without(marked, VM_LOCKED_MASK) : marked;
+  if (unlocked !== placed.flags) setVma(mm, index, { flags: unlocked });
   const populates = (args.flags & (MAP_POPULATE | MAP_NONBLOCK)) === MAP_POPULATE;
   if (populates || hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
 }
 
 /**
  * The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). It is as long as
- * the mapping, whatever the offset. A shared map of /dev/zero that was opened for reading only lacks VM_SHARED: it is
- * anonymous memory, as a private one is (mmap_zero).
+ * the mapping, whatever the offset. A shared map of /dev/zero that was opened for reading only lacks VM_SHARED: up to
+ * 6.18 it is anonymous memory, as a private one is (mmap_zero).
  */
 function sharedZeroFile(
   mm: Mm,
@@ -287,7 +295,8 @@ function sharedZeroFile(
   file: VmFile | null,
   pages: number,
 ): VmFile | null {
-  if (!hasAny(flags, VM_SHARED) || !(anonymous || file?.ops === 'dev-zero')) return null;
+  const shared = mm.rules.readOnlySharedZero === 'shmem' ? VM_MAYSHARE : VM_SHARED;
+  if (!hasAny(flags, shared) || !(anonymous || file?.ops === 'dev-zero')) return null;
   const id = mm.system.ids.file++;
   return {
     id,

@@ -49,22 +49,28 @@ export function sysMprotect(mm: Mm, addr: U64, length: U64, prot: number, pkey =
   if (pages === 0 || end >= VPN_END) return refuse('ENOMEM', 'the range wraps around');
   if ((prot & ~(PROT_KNOWN | grows)) !== 0) return refuse('EINVAL', 'unknown protection bits');
 
-  const first = firstVma(mm, vpnOf(addr), grows);
+  const first = firstVma(mm, vpnOf(addr), end, grows);
   if (!first.ok) return first;
   const walked = canModifyMm(mm, first.value, end);
   if (!walked.ok) return walked;
   return protectRange(mm, first.value, end, prot, pkey);
 }
 
-/** Where the change starts: with PROT_GROWSDOWN at the start of the VMA. */
-function firstVma(mm: Mm, start: Vpn, grows: number): Result<Vpn, Refusal> {
-  const vma = mm.tree.lookup(start);
+/**
+ * Where the change starts: with PROT_GROWSDOWN at the start of the first VMA in the range, which may lie behind a gap or
+ * begin before the range.
+ */
+function firstVma(mm: Mm, start: Vpn, end: Vpn, grows: number): Result<Vpn, Refusal> {
+  const vma = mm.firstIn(start, end);
   if (vma === undefined) return refuse('ENOMEM', 'nothing is mapped at the start of the range');
+  if ((grows & PROT_GROWSDOWN) !== 0) {
+    if (!hasAny(vma.flags, VM_GROWSDOWN))
+      return refuse('EINVAL', 'PROT_GROWSDOWN on memory that does not grow down', vma);
+    return ok(vma.start);
+  }
+  if (vma.start > start) return refuse('ENOMEM', 'nothing is mapped at the start of the range');
   if ((grows & PROT_GROWSUP) !== 0) return refuse('EINVAL', 'no memory grows up on this architecture', vma);
-  if ((grows & PROT_GROWSDOWN) === 0) return ok(start);
-  if (!hasAny(vma.flags, VM_GROWSDOWN))
-    return refuse('EINVAL', 'PROT_GROWSDOWN on memory that does not grow down', vma);
-  return ok(vma.start);
+  return ok(start);
 }
 
 /** VMA after VMA: an error leaves those before it changed. */

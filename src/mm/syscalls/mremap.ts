@@ -4,11 +4,11 @@ import {
   pageAligned,
   pageAlignUp,
   TASK_SIZE_PAGES,
+  VPN_END,
   vpn,
   vpnAdd,
   vpnOf,
   type U64,
-  type Vpn,
 } from '../addr';
 import { populate } from '../fault';
 import { inTaskSize, type Mm } from '../mm';
@@ -18,7 +18,7 @@ import type { Vma } from '../vma';
 import { hasAny, unionOf, VM_DONTEXPAND, VM_LOCKED, VM_MAYSHARE, VM_PFNMAP, VM_SHARED } from '../vm_flags';
 import { expandInPlace, moveVma } from './mremap_move';
 import type { Remap } from './remap';
-import { unmapRange } from './munmap';
+import { doMunmap, unmapRange } from './munmap';
 
 export const MREMAP_MAYMOVE = 1;
 export const MREMAP_FIXED = 2;
@@ -59,7 +59,7 @@ export function sysMremap(mm: Mm, args: MremapArgs): Prediction {
     const source = checkSource(remap, vma);
     if (!source.ok) return source;
   }
-  if (remap.fixed || remap.dontUnmap) return remapTo(mm, remap, vpnOf(args.newAddr));
+  if (remap.fixed || remap.dontUnmap) return remapTo(mm, remap, args.newAddr);
   return remapAt(mm, remap);
 }
 
@@ -92,7 +92,9 @@ function checkTarget(mm: Mm, newAddr: U64, remap: Remap): Result<void, Refusal> 
   if (!pageAligned(newAddr)) return refuse('EINVAL', 'the new address is not page aligned');
   if (!inTaskSize(remap.to, remap.newPages))
     return refuse('EINVAL', 'the new range leaves the address space');
-  if (remap.old + remap.oldPages > remap.to && remap.to + remap.newPages > remap.old) {
+  // An end past 2^64 comes round to the beginning, and then overlaps nothing.
+  const oldEnd = (remap.old + remap.oldPages) % VPN_END;
+  if (oldEnd > remap.to && remap.to + remap.newPages > remap.old) {
     return refuse('EINVAL', 'the old and the new range overlap');
   }
   if (!mm.rules.mremapCountCheckAlways && mm.mapCount + 2 >= mm.system.maxMapCount - 3) return tooManyVmas();
@@ -127,9 +129,9 @@ function checkSource(remap: Remap, vma: Vma): Result<void, Refusal> {
 }
 
 /** mremap_to: FIXED, DONTUNMAP or both. */
-function remapTo(mm: Mm, remap: Remap, newAddr: Vpn): Prediction {
+function remapTo(mm: Mm, remap: Remap, newAddr: U64): Prediction {
   if (!mm.rules.mremapArgumentsFirst) {
-    const target = checkTarget(mm, bytesOfVpn(newAddr), remap);
+    const target = checkTarget(mm, newAddr, remap);
     if (!target.ok) return target;
     const walked = canModifyMm(mm, remap.old, vpnAdd(remap.old, remap.oldPages));
     if (!walked.ok) return walked;
@@ -140,7 +142,7 @@ function remapTo(mm: Mm, remap: Remap, newAddr: Vpn): Prediction {
   }
   let pages = remap.oldPages;
   if (pages > remap.newPages) {
-    const tail = unmapRange(mm, vpnAdd(remap.old, remap.newPages), vpnAdd(remap.old, pages));
+    const tail = doMunmap(mm, vpnAdd(remap.old, remap.newPages), vpnAdd(remap.old, pages));
     if (!tail.ok) return tail;
     pages = remap.newPages;
   }
@@ -162,7 +164,7 @@ function remapAt(mm: Mm, remap: Remap): Prediction {
   if (!walked.ok) return walked;
   if (remap.oldPages >= remap.newPages) {
     if (remap.oldPages > remap.newPages) {
-      const tail = unmapRange(mm, vpnAdd(remap.old, remap.newPages), end);
+      const tail = doMunmap(mm, vpnAdd(remap.old, remap.newPages), end);
       if (!tail.ok) return tail;
     }
     return ok(bytesOfVpn(remap.old));
@@ -237,7 +239,7 @@ function moveMany(mm: Mm, remap: Remap): Prediction {
     if (!allowed.ok) return allowed;
     const source = checkSource(part, vma);
     if (!source.ok) return source;
-    const moved = remapTo(mm, part, part.to);
+    const moved = remapTo(mm, part, bytesOfVpn(part.to));
     if (!moved.ok) return moved;
     seen = true;
     from = until;

@@ -4,7 +4,15 @@ import { populate } from '../fault';
 import type { Mm } from '../mm';
 import { pagesWithin, withoutPages, withPages } from '../page_ranges';
 import { refuse, type Prediction, type Refusal } from '../refusal';
-import { pgoffAt, untouchedOf, vmaForbidsSplit, vmaIsAnonymous, vmaResized, type Vma } from '../vma';
+import {
+  pgoffAt,
+  untouchedOf,
+  vmaForbidsSplit,
+  vmaHasCloseHook,
+  vmaIsAnonymous,
+  vmaResized,
+  type Vma,
+} from '../vma';
 import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
 import { setVma, splitVma, vmaAt } from '../vma_modify';
 import { hasAny, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
@@ -100,13 +108,25 @@ function moveGuards(mm: Mm, from: Vpn, end: Vpn, to: Vpn): void {
   mm.scalars = { ...mm.scalars, guards };
 }
 
+/** The numbers of a mapping made where `vma` is. Private /dev/zero keeps its own: it has a file. */
+function renumbered(vma: Vma): Partial<Vma> {
+  return vma.file === null ? { pgoff: vma.start, anonPgoff: vma.start } : { anonPgoff: vma.start };
+}
+
 /** MREMAP_DONTUNMAP: the source stays, without its pages and its locks. */
 function emptySource(mm: Mm, from: Vpn, end: Vpn, source: Vma, joined: boolean): void {
   const index = mm.tree.find(from);
   const vma = vmaAt(mm, index);
   const flags = without(vma.flags, VM_LOCKED_MASK);
   const whole = !joined && source.start === from && source.end === end;
-  setVma(mm, index, whole ? { flags, anonVma: 0, forkChild: false, untouched: 'sure' } : { flags });
+  const emptied: Partial<Vma> = {
+    flags,
+    anonVma: 0,
+    forkChild: false,
+    untouched: 'sure',
+    ...(mm.rules.dontunmapResetsPgoff ? renumbered(vma) : {}),
+  };
+  setVma(mm, index, whole ? emptied : { flags });
 }
 
 /** Growth at the same place: the extension joins its VMA and, where it fits, the one behind. */
@@ -119,6 +139,11 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
     ...vmaResized(vma, vpn(end), newEnd),
     grownFrom: vma,
   };
+  if (mm.rules.closeHookBlocks === 'any' && vmaHasCloseHook(vma)) {
+    // It would not merge with its own extension: mremap grows it by itself (vma_adjust).
+    mm.replace(index, 1, [vmaResized(vma, vma.start, newEnd)]);
+    return ok(undefined);
+  }
   if (!growsPrevious(mm, extension)) return refuse('ENOMEM', 'the extension cannot join its mapping', vma);
   placeNew(mm, { ...extension, inferred: vma.inferred }, { by: 'mremap', keep: null });
   return ok(undefined);

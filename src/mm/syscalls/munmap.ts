@@ -7,19 +7,24 @@ import { splitVma, vmaAt } from '../vma_modify';
 
 /** munmap(addr, length): do_vmi_munmap in mm/vma.c (mm/mmap.c before 6.12). */
 export function sysMunmap(mm: Mm, addr: U64, length: U64): Prediction {
+  if (!pageAligned(addr) || lengthPastTask(length)) return refuse('EINVAL', OUTSIDE);
   const start = vpnOf(addr);
-  const pages = pageAlignUp(length);
-  if (!pageAligned(addr) || start > TASK_SIZE_PAGES || !inTaskSize(start, pages) || lengthPastTask(length)) {
-    return refuse('EINVAL', 'the address is not page aligned or the range leaves the address space');
-  }
-  if (pages === 0) return refuse('EINVAL', 'the length is 0');
-  const done = unmapRange(mm, start, vpnAdd(start, pages));
+  const done = doMunmap(mm, start, vpnAdd(start, pageAlignUp(length)));
   return done.ok ? DONE : done;
 }
+
+const OUTSIDE = 'the address is not page aligned or the range leaves the address space';
 
 /** A length that wraps to 0 pages is still longer than the address space. */
 function lengthPastTask(length: U64): boolean {
   return typeof length === 'bigint' && length > BigInt(TASK_SIZE_PAGES) * 4096n;
+}
+
+/** do_vmi_munmap: as {@link unmapRange}, with its checks of the range. */
+export function doMunmap(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
+  if (start > TASK_SIZE_PAGES || !inTaskSize(start, end - start)) return refuse('EINVAL', OUTSIDE);
+  if (start === end) return refuse('EINVAL', 'the length is 0');
+  return unmapRange(mm, start, end);
 }
 
 /**

@@ -72,5 +72,7 @@ function nameVma(
   }
   const now = vmaAt(mm, modified.value);
   if (!anonVmaNameEq(now.name, name)) setVma(mm, modified.value, { name });
+  // madvise_update_vma then sets the flags of the VMA that it began with, so those of what joined are lost.
+  if (now.flags !== vma.flags) setVma(mm, modified.value, { flags: vma.flags });
   return ok(undefined);
 }

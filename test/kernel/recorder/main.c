@@ -85,11 +85,12 @@ static void without_randomness(char **args)
 static void write_header(const struct options *options)
 {
     const struct probe *can = &S->probe;
-    emit("# recording 1\n# kernel %s\n# without%s%s%s%s\n", can->release, can->names ? "" : " anon-names",
-         can->ksm ? "" : " ksm", can->thp ? "" : " thp", can->soft_dirty ? "" : " soft-dirty");
+    emit("# recording 1\n# kernel %s\n# without%s%s%s%s%s\n", can->release, can->names ? "" : " anon-names",
+         can->ksm ? "" : " ksm", can->thp ? "" : " thp", can->soft_dirty ? "" : " soft-dirty", can->swap ? "" : " swap");
     emit("# can%s%s%s%s%s%s%s%s\n", can->mseal ? " mseal" : "", can->guard ? " guard" : "",
          can->droppable ? " droppable" : "", can->memory_merge ? " memory-merge" : "", can->mdwe ? " mdwe" : "",
          can->pkey ? " pkey" : "", can->set_brk ? " brk" : "", can->sysv ? " sysv" : "");
+    emit("# rules%s\n", can->heap_executable ? " heapExecutable=true" : "");
     if (!options->script) emit("# seed %lu\n", options->seed);
 }
 
@@ -156,6 +157,7 @@ static bool record_script(const struct options *options)
         if (strstr(line, " execve(")) {
             done = run_script();
             if (done) emit("# sequence\n");
+            S->script_root = atoi(line);
         }
         struct op *op = &S->script[S->script_ops];
         if (!parse_op(line, op) || !is_safe(op)) continue;

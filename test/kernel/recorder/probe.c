@@ -53,6 +53,16 @@ static bool set_brk(void)
     return place_heap() && syscall(SYS_brk, 0) == (long)HEAP && syscall(SYS_brk, HEAP + PAGE) == (long)(HEAP + PAGE);
 }
 
+/* Where the architecture, or the personality, makes data executable. */
+static bool heap_executable(void)
+{
+    static struct proc self;
+    return set_brk() && read_vmas(&self) && self.vmas == 1 && strstr(self.vma[0].line, " rwxp ") != NULL;
+}
+
+/* Reading ahead from swap: only there can anonymous memory be asked for. */
+static bool swap(void) { return !madvise(map(PAGE, MAP_PRIVATE), PAGE, MADV_WILLNEED); }
+
 /* A new mapping shows `sd` in VmFlags. */
 static bool soft_dirty(void)
 {
@@ -71,6 +81,8 @@ void probe_kernel(struct probe *probe)
     probe->ksm = in_child(ksm);
     probe->thp = in_child(thp);
     probe->soft_dirty = in_child(soft_dirty);
+    probe->swap = in_child(swap);
+    probe->heap_executable = in_child(heap_executable);
     probe->mseal = in_child(mseals);
     probe->guard = in_child(guard);
     probe->droppable = in_child(droppable);

@@ -101,7 +101,7 @@ extern const unsigned SEGMENT_PAGES[SEGMENTS];
 /* What the kernel supports. */
 struct probe {
     char release[65];
-    bool names, ksm, thp, soft_dirty, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv;
+    bool names, ksm, thp, soft_dirty, swap, heap_executable, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv;
 };
 
 /* How the calls of one sequence are chosen; see generate.c. */
@@ -131,6 +131,7 @@ struct shared {
     struct proc proc[MAX_PROCS];
     /* --script: the calls of one sequence */
     struct op *script;
+    int script_root;
     unsigned script_ops, script_at;
     size_t out_used;
     char out[1 << 20];

@@ -392,7 +392,7 @@ bool run_sequence(void)
 {
     for (int i = 0; i < MAX_PROCS; i++) S->proc[i].label = 0;
     S->proc[0].vmas = 0;
-    S->proc[0].label = S->script ? S->script[0].pid : S->next_label++;
+    S->proc[0].label = S->script ? S->script_root : S->next_label++;
     S->step = 0;
     give_turn(0);
     pid_t pid = fork();
