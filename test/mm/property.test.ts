@@ -7,7 +7,7 @@ import { isSealed } from '../../src/mm/seal';
 import { pgoffAt } from '../../src/mm/vma';
 import { unionOf, VM_MAYBE_GUARD, VM_SOFTDIRTY, without } from '../../src/mm/vm_flags';
 import { HEAP, scripts, type RandomCall, type Script } from './random_calls';
-import { BASE, scenario, Scenario } from './scenario';
+import { BASE, scenario, type Scenario } from './scenario';
 
 /** A failing run prints the seed and the shortest script that still fails. */
 const RUNS = { numRuns: 150, seed: 20_240_717 };

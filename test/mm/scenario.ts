@@ -61,7 +61,7 @@ export type Prot = 'none' | 'r' | 'w' | 'x' | 'rw' | 'rx' | 'wx' | 'rwx';
 
 const SILENT = ['rd', 'wr', 'ex', 'mr', 'mw', 'me', 'sd'];
 
-export function protOf(prot: Prot): number {
+function protOf(prot: Prot): number {
   return (
     (prot.includes('r') ? PROT_READ : 0) |
     (prot.includes('w') ? PROT_WRITE : 0) |
@@ -75,7 +75,7 @@ export function at(page: number): U64 {
 }
 
 /** Length of pages in bytes. */
-export function bytes(pages: number): U64 {
+function bytes(pages: number): U64 {
   return bytesOfVpn(pages);
 }
 
