@@ -10,6 +10,7 @@ import {
 import { sourceErrorLine } from '../node/source_error';
 import { loadSnapshot } from '../node/source_snapshots';
 import { loadTrace, type LoadedTrace } from '../node/sources';
+import { rulesVersionFor, type RulesVersion } from '../replay/kernel_choice';
 import type { ReplayOptions, SnapshotInput } from '../replay/replay_types';
 import { placeSnapshots } from '../replay/snapshot_splice';
 import { oneOf, reportProblems, type CliContext } from './command';
@@ -22,8 +23,10 @@ export const REPLAY_OPTIONS = {
   rule: { type: 'string', multiple: true },
 } as const;
 
-export const REPLAY_OPTIONS_HELP = `  --kernel VERSION     rules of this Linux: ${KERNEL_VERSIONS.join(', ')};
-                       without it ${latestKernel()}
+export const REPLAY_OPTIONS_HELP = `  --kernel RELEASE     rules of the Linux that the trace was captured on, as
+                       uname -r prints it; without it ${latestKernel()}. There are
+                       ${KERNEL_VERSIONS.join(', ')}: the newest of them
+                       that is not newer than RELEASE is taken
   --without FEATURE,…  what the traced kernel lacked:
                        ${KERNEL_FEATURES.join(', ')}
   --rule NAME=VALUE    one rule, otherwise than that Linux has it`;
@@ -37,7 +40,7 @@ export interface ReplayChoices {
 
 /** The rules that were asked for; what does not exist is a usage error that names what does. */
 export function rulesOf(choices: ReplayChoices): ReplayOptions {
-  const kernel = oneOf(choices.kernel ?? latestKernel(), KERNEL_VERSIONS, '--kernel');
+  const kernel = kernelOf(choices).version;
   const without = (choices.without ?? [])
     .flatMap((list) => list.split(','))
     .filter((feature) => feature !== '');
@@ -45,6 +48,26 @@ export function rulesOf(choices: ReplayChoices): ReplayOptions {
   let rules: RuleOverrides = {};
   for (const text of choices.rule ?? []) rules = { ...rules, ...ruleOf(text) };
   return { kernel, without, rules };
+}
+
+/** The same, and says on standard error where rules of another kernel stand in for those of the one asked for. */
+export async function announcedRulesOf(choices: ReplayChoices, context: CliContext): Promise<ReplayOptions> {
+  const rules = rulesOf(choices);
+  const { version, exact } = kernelOf(choices);
+  if (!exact) {
+    await context.stderr.line(
+      `vmalens: rules of Linux ${version} stand in for ${choices.kernel ?? version}, of which no kernel was measured (single rules: --rule)`,
+    );
+  }
+  return rules;
+}
+
+function kernelOf({ kernel }: ReplayChoices): RulesVersion {
+  if (kernel === undefined) return { version: latestKernel(), exact: true };
+  const found = rulesVersionFor(kernel);
+  if (found === undefined)
+    throw new UsageError(`--kernel takes a release as uname -r prints it, such as 6.12, not '${kernel}'`);
+  return found;
 }
 
 function latestKernel(): KernelVersion {

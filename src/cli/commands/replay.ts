@@ -17,10 +17,10 @@ import { EXIT_OK, UsageError } from '../failure';
 import { mapsView, writeMapsJson, writeMapsTable } from '../maps_report';
 import { namesJson, namesTable } from '../names_report';
 import {
+  announcedRulesOf,
   loadReplayInput,
   REPLAY_OPTIONS,
   REPLAY_OPTIONS_HELP,
-  rulesOf,
   type ReplayInput,
 } from '../replay_input';
 import { summaryMembers } from '../summary_json';
@@ -31,7 +31,7 @@ import { printableBytes } from '../styled';
 export const replay: Command = {
   name: 'replay',
   summary: 'what a captured trace did to the memory of its processes',
-  help: `Usage: vmalens replay TRACE|- [--kernel VERSION] [--json]
+  help: `Usage: vmalens replay TRACE|- [--kernel RELEASE] [--json]
        vmalens replay TRACE --at LINE [--pid PID] [--maps | --smaps] [--json]
        vmalens replay TRACE --names [--at LINE] [--json]
        vmalens replay TRACE --states [--range START-END]
@@ -86,12 +86,12 @@ async function run(args: readonly string[], context: CliContext): Promise<number
   const at = positiveNumber(values.at, '--at');
   const pid = positiveNumber(values.pid, '--pid');
   const range = rangeOf(values.range);
-  needs(text !== undefined && at === undefined, '--maps and --smaps', '--at LINE');
+  needs(text !== undefined && at === undefined, text === undefined ? '' : `--${text}`, '--at LINE');
   needs(pid !== undefined && (at === undefined || names || states), '--pid', '--at LINE');
   needs(range !== undefined && !states, '--range', '--states');
   needs(at !== undefined && states, '--at', 'no --states');
   const snapshots = { find: values['no-snapshots'] !== true, explicit: values.snapshot ?? [] };
-  const input = await loadReplayInput(file, rulesOf(values), snapshots, context);
+  const input = await loadReplayInput(file, await announcedRulesOf(values, context), snapshots, context);
   if (states) return writeStates(input, range, context);
   const replayed = replayTrace(input.loaded.trace, input.options);
   if (names) return writeNames(replayed, at, json, context);

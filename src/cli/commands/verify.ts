@@ -6,10 +6,10 @@ import { oneOperand, parseCommandLine, type CliContext, type Command } from '../
 import { EXIT_DIFFERENT, EXIT_OK, InputError, readable } from '../failure';
 import { JsonList, mapped, writeJsonDocument } from '../json_document';
 import {
+  announcedRulesOf,
   loadReplayInput,
   REPLAY_OPTIONS,
   REPLAY_OPTIONS_HELP,
-  rulesOf,
   type ReplayInput,
 } from '../replay_input';
 import { checkJson } from '../summary_json';
@@ -19,7 +19,7 @@ import { styled } from '../styled';
 export const verify: Command = {
   name: 'verify',
   summary: 'replays a recording and compares it with its snapshots',
-  help: `Usage: vmalens verify DIR [--kernel VERSION] [--json]
+  help: `Usage: vmalens verify DIR [--kernel RELEASE] [--json]
 
 Replays the recording in DIR (the one *.strace in it) and compares it with the
 snapshots beside it (NN-LABEL.PID.smaps or .maps). The first snapshot of a
@@ -38,7 +38,7 @@ const OPTIONS = { ...REPLAY_OPTIONS, json: { type: 'boolean' } } as const;
 async function run(args: readonly string[], context: CliContext): Promise<number> {
   const { values, positionals } = parseCommandLine(args, OPTIONS);
   const folder = oneOperand(positionals, 'DIR');
-  const rules = rulesOf(values);
+  const rules = await announcedRulesOf(values, context);
   const trace = readable(await findRecordedTrace(folder));
   const input = await loadReplayInput(trace, rules, { find: true, explicit: [] }, context);
   if (input.loaded.snapshots.length === 0) {
