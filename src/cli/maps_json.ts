@@ -32,6 +32,7 @@ export function entryJson(entry: MapsEntry, context: EntryContext): Json {
     flagsKnown: (entry.smaps?.vmFlags ?? null) !== null,
     smaps: entry.smaps === null ? null : smapsJson(entry.smaps),
     complete: entry.smaps?.complete ?? true,
+    inferred: entry.inferred === true,
     line: entry.line,
   };
 }

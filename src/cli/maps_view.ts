@@ -95,6 +95,7 @@ function entryRow(entry: MapsEntry, facts: MappingFacts, layout: Layout): Line[]
 /** What is special, a word each, then the name as the kernel prints it. */
 function nameCell(entry: MapsEntry, facts: MappingFacts): Line {
   const marks: Span[] = [];
+  if (facts.inferred) marks.push(styled('warn', 'inferred '));
   if (facts.sealed === true) marks.push(styled('good', 'sealed '));
   if (facts.writableExecutable) marks.push(styled('bad', 'w+x '));
   if (facts.locked) marks.push(styled('accent', 'locked '));

@@ -103,6 +103,7 @@ function deniedJson(denied: NonNullable<ReplayStep['denied']>): Json {
     reason: denied.reason,
     vma: vma === undefined ? null : { start: hexOfVpn(vma.start), end: hexOfVpn(vma.end), name: vma.name },
     sealedAtLine: denied.sealedAtLine ?? null,
+    leftBehind: [...(denied.leftBehind ?? [])],
   };
 }
 

@@ -189,6 +189,11 @@ function deniedSection(step: ReplayStep, width: number | undefined): Line[] {
     callLine(step, [styled('bad', denied.errno), '  '], width),
     ...refuser,
     ...wrapText(denied.reason, (width ?? 100) - 4).map((line): Line => styled('dim', `    ${line}`)),
+    ...(denied.leftBehind ?? []).flatMap((left) =>
+      wrapText(`all the same: ${printable(left)}`, (width ?? 100) - 4).map((line): Line =>
+        styled('warn', `    ${line}`),
+      ),
+    ),
   ];
 }
 

@@ -119,6 +119,11 @@ export class Mm {
     return decided;
   }
 
+  /** What was replaced since `mark`. */
+  changesSince(mark: MmMark): readonly VmaChange[] {
+    return this.journal.slice(mark.changes);
+  }
+
   /** What was replaced since the last call of this, for whoever keeps the history. */
   takeChanges(): readonly VmaChange[] {
     const changes = this.journal;

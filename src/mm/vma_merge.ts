@@ -135,8 +135,12 @@ function canMergeBefore(mm: Mm, next: Vma | undefined, range: MergeRange): next 
 }
 
 /** Neighbours that both fit the range must not be under two different anon_vmas. */
-function neighboursFit(prev: Vma, next: Vma): boolean {
-  return prev.anonVma === 0 || next.anonVma === 0 || prev.anonVma === next.anonVma;
+function neighboursFit(mm: Mm, prev: Vma, next: Vma): boolean {
+  const fit = prev.anonVma === 0 || next.anonVma === 0 || prev.anonVma === next.anonVma;
+  // Two that were written to separately have different ones.
+  const open = [prev, next].some((vma) => vma.anonVma === 0 && untouchedOf(vma) !== 'sure');
+  if (fit && open) mm.noteAccessDecides();
+  return fit;
 }
 
 /** `grown` with the anon_vma and the sticky flags of what it took in (dup_anon_vma). */
@@ -168,7 +172,7 @@ export function mergeExisting(
   const next = end === vma.end ? mm.tree.at(index + 1) : undefined;
   const left = canMergeAfter(mm, prev, range) ? prev : undefined;
   let right = canMergeBefore(mm, next, range) ? next : undefined;
-  if (left !== undefined && right !== undefined && !neighboursFit(left, right)) right = undefined;
+  if (left !== undefined && right !== undefined && !neighboursFit(mm, left, right)) right = undefined;
   const whole = start === vma.start && end === vma.end;
   if (left === undefined && right === undefined) return undefined;
   // What disappears must not have a close hook.
@@ -214,10 +218,11 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
   if (special || !canMergeAfter(mm, prev, range)) prev = undefined;
   if (special || !canMergeBefore(mm, next, range)) next = undefined;
   if (prev !== undefined && next !== undefined) {
+    const fit = neighboursFit(mm, prev, next);
     if (mm.rules.newMappingMergesFirstWith === 'next' && from.by === 'mmap') {
       // mmap_region asked prev whether it fits under the anon_vma that next brings along.
       if (!anonVmaFits(mm, next, prev)) prev = undefined;
-    } else if (!neighboursFit(prev, next)) next = undefined;
+    } else if (!fit) next = undefined;
     else if (vmaHasCloseHook(next)) next = undefined;
   }
   if (from.by === 'mremap' && from.keep !== null && (prev === from.keep || next === from.keep)) {

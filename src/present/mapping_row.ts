@@ -36,6 +36,7 @@ export interface MappingFacts {
   readonly locked: boolean;
   readonly hugePages: boolean;
   readonly changed: boolean;
+  readonly inferred: boolean;
 }
 
 export function mappingFacts(entry: MapsEntry, context: MappingContext): MappingFacts {
@@ -49,6 +50,7 @@ export function mappingFacts(entry: MapsEntry, context: MappingContext): Mapping
     locked: flags.includes('lo') || (kilobytes(entry, 'Locked') ?? 0) > 0,
     hugePages: kind === 'hugetlb' || flags.includes('hg') || (kilobytes(entry, 'AnonHugePages') ?? 0) > 0,
     changed: context.changed.has(entry),
+    inferred: entry.inferred === true,
   };
 }
 
@@ -85,6 +87,7 @@ function mappingDescription(entry: MapsEntry, facts: MappingFacts): string {
 function factWords(facts: MappingFacts): readonly string[] {
   const words: string[] = [];
   if (facts.changed) words.push('changed');
+  if (facts.inferred) words.push('inferred');
   if (facts.writableExecutable) words.push('writable and executable');
   if (facts.sealed === true) words.push('sealed');
   if (facts.deletedFile) words.push('deleted');
@@ -100,6 +103,7 @@ function mappingIcon(facts: MappingFacts): NodeIcon {
 }
 
 function factIcon(facts: MappingFacts): NodeIcon | undefined {
+  if (facts.inferred) return { id: 'question' };
   if (facts.writableExecutable) return { id: 'warning', color: 'writableExecutable' };
   if (facts.sealed === true) return { id: 'lock', color: 'sealed' };
   if (facts.deletedFile) return { id: 'trash', color: 'deleted' };

@@ -77,5 +77,6 @@ function deniedText(denied: Denial): string {
     parts.push(`by ${rangeText(denied.vma)}${name}`);
   }
   if (denied.sealedAtLine !== undefined) parts.push(`sealed at line ${denied.sealedAtLine}`);
-  return parts.join(', ');
+  const left = (denied.leftBehind ?? []).map(printable);
+  return left.length === 0 ? parts.join(', ') : `${parts.join(', ')}. All the same, ${left.join('; ')}`;
 }

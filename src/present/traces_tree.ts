@@ -200,6 +200,7 @@ function deniedBlocks(denied: NonNullable<ReplayStep['denied']>): readonly Toolt
   }
   if (denied.sealedAtLine !== undefined)
     blocks.push(textBlock(`It was sealed at line ${denied.sealedAtLine}.`));
+  for (const left of denied.leftBehind ?? []) blocks.push(textBlock(`Changed all the same: ${left}`));
   return blocks;
 }
 

@@ -30,6 +30,11 @@ export interface MapsEntry {
   readonly anonName: string | null;
   /** What smaps adds; null in a plain maps file. */
   readonly smaps: SmapsFields | null;
+  /**
+   * Not observed: concluded from a call that worked there. Only the range is sure (and the permissions, where a call set
+   * them); what else is shown is a guess.
+   */
+  readonly inferred?: true;
 }
 
 export interface SmapsFields {

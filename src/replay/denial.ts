@@ -38,15 +38,22 @@ export class SealLog {
   }
 }
 
-/** Why a memory call was refused, as far as the rules explain the record. */
-export function denialOf(mm: Mm, life: Life, applied: Applied, seals: SealLog): Denial {
+/** Why a memory call was refused, as far as the rules explain the record, and what it left changed (`left`). */
+export function denialOf(
+  mm: Mm,
+  life: Life,
+  applied: Applied,
+  seals: SealLog,
+  left: readonly string[],
+): Denial {
   const { prediction, recorded } = applied;
+  const leftBehind = left.length === 0 ? {} : { leftBehind: left };
   if (prediction === undefined || prediction.ok || prediction.error.errno !== recorded) {
     const why = applied.mismatch?.text ?? 'the rules do not say why';
-    return { errno: recorded, reason: why };
+    return { errno: recorded, reason: why, ...leftBehind };
   }
   const { why, vma } = prediction.error;
-  if (vma === null) return { errno: recorded, reason: why };
+  if (vma === null) return { errno: recorded, reason: why, ...leftBehind };
   const entry = entryOfVma(vma, mm.scalars, mm.rules);
   const line = isSealed(vma) ? seals.lineOf(life, vma.start) : undefined;
   return {
@@ -54,5 +61,6 @@ export function denialOf(mm: Mm, life: Life, applied: Applied, seals: SealLog): 
     reason: why,
     vma: { start: vma.start, end: vma.end, name: lastColumn(entry) },
     ...(line === undefined ? {} : { sealedAtLine: line }),
+    ...leftBehind,
   };
 }

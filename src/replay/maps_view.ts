@@ -35,7 +35,13 @@ export function entryOfVma(vma: Vma, scalars: MmScalars, rules: KernelRules): Ma
     path: label.path,
     deleted: label.deleted,
     anonName: label.anonName,
-    smaps: { fields: new Map(), vmFlags: mnemonicsOf(vma.flags, rules), complete: true },
+    // The flags of inferred memory are not known.
+    smaps: {
+      fields: new Map(),
+      vmFlags: vma.inferred ? null : mnemonicsOf(vma.flags, rules),
+      complete: !vma.inferred,
+    },
+    ...(vma.inferred ? { inferred: true as const } : {}),
   };
 }
 

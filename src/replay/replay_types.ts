@@ -101,6 +101,8 @@ export interface Denial {
   readonly vma?: { readonly start: Vpn; readonly end: Vpn; readonly name: string };
   /** Line of the mseal that sealed it, where a seal refused and the trace has it. */
   readonly sealedAtLine?: number;
+  /** What the refused call changed all the same, a sentence each; absent where it changed nothing. */
+  readonly leftBehind?: readonly string[];
 }
 
 /** The prediction and the record differ; the replay followed the record. */

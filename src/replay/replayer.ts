@@ -6,6 +6,7 @@ import { callName, memoryKind } from './call_text';
 import { denialOf, SealLog } from './denial';
 import { inferFeatures } from './features';
 import { noteFile, notePrctl } from './file_events';
+import { leftBehind } from './left_behind';
 import { PendingClones, PendingReleases } from './lookahead';
 import { sharingOf } from './name_sharing';
 import { ReplayResult } from './replay_result';
@@ -145,12 +146,14 @@ export class Replayer {
     this.releaseFirst(mm, event);
     this.world.touch(mm);
     mm.takeAccessDecided();
+    const mark = mm.begin();
     const applied = applyCall(this.world, life, mm, event);
     const access = mm.takeAccessDecided();
     const { call, result } = event;
     if (call.name === 'mseal' && result.kind === 'value')
       this.seals.add(life, event.line, call.addr, call.length);
-    const denied = result.kind === 'errno' ? denialOf(mm, life, applied, this.seals) : undefined;
+    const left = result.kind === 'errno' ? leftBehind(mm, mm.changesSince(mark)) : [];
+    const denied = result.kind === 'errno' ? denialOf(mm, life, applied, this.seals, left) : undefined;
     this.step(life, event, {
       kind,
       call: callName(call),

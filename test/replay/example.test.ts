@@ -113,6 +113,19 @@ describe('names in the example', () => {
   });
 });
 
+describe('memory that only a call shows', () => {
+  it('is marked as inferred, without flags, until a snapshot shows it', () => {
+    const replay = replayRecording(EXAMPLE, '7.3');
+    const entriesAt = (line: number) => {
+      const instant = atLine(replay, line);
+      return instant.entries(instant.lives[0]?.id ?? '');
+    };
+    const touched = entriesAt(7).filter((entry) => entry.start === 0x4b7);
+    expect(touched.map((entry) => [entry.inferred, entry.smaps?.vmFlags])).toEqual([[true, null]]);
+    expect(entriesAt(11).some((entry) => entry.inferred)).toBe(false);
+  });
+});
+
 describe('seals in the example', () => {
   const replay = replayRecording(EXAMPLE, '7.3');
 
@@ -128,6 +141,14 @@ describe('seals in the example', () => {
       [80, 'mmap', '[anon:config]', 32],
       [81, 'mprotect', '[anon:code cache]', 28],
       [82, 'munmap', '[anon:code cache]', 28],
+    ]);
+  });
+
+  it('tells what a refused call changed all the same', () => {
+    const left = replay.steps.filter((step) => step.denied?.leftBehind !== undefined);
+    expect(left.map((step) => [step.line, step.denied?.leftBehind])).toEqual([
+      [81, ['40050000-40058000 was rw-p and is r--p now']],
+      [82, ['40050000-40058000 stays as it was, but is split at 40054000']],
     ]);
   });
 
