@@ -212,6 +212,8 @@ describe('what maps reads', () => {
     [['maps', SEALED, '--nonsense'], 2],
     [['maps', SEALED, '--group-by', 'colour'], 2],
     [['maps', SEALED, '--json', '--csv'], 2],
+    [['maps', SEALED, '--filter', 'foo:bar'], 2],
+    [['maps', SEALED, '--filter', 'name:"open'], 2],
   ])('%j has status %i', async (args, expected) => {
     const { status, out, err } = await vmalens(args);
     expect(status).toBe(expected);

@@ -1,4 +1,4 @@
-import { parseFilter, type Filter } from '../../analysis/filter';
+import { filterProblem, parseFilter, type Filter } from '../../analysis/filter';
 import { GROUPINGS } from '../../analysis/grouping';
 import { sealReportingOf, sealReportingOfRelease, type SealReporting } from '../../analysis/seals';
 import { loadMaps, type LoadedMaps, type MapsTarget } from '../../node/sources';
@@ -27,7 +27,8 @@ file. A file whose name is a number is given as ./NUMBER.
 
   --filter QUERY       only mappings that match every word of QUERY: part of a
                        name, path, permissions or range; an address inside;
-                       perm:wx, flag:sl, name:TEXT, at:ADDRESS; "words together"
+                       perm:wx, flag:sl, name:TEXT, at:ADDRESS; "words together",
+                       which are never a key
   --group-by GROUPING  address (default), mapping, kind, name or perms
   --json               one JSON document, exact
   --csv                one row a mapping, safe for a spreadsheet
@@ -56,6 +57,8 @@ async function run(args: readonly string[], context: CliContext): Promise<number
   atMostOne({ '--json': json, '--csv': csv, '--text': text });
   const groupBy = oneOf(values['group-by'] ?? 'address', GROUPINGS, '--group-by');
   if (text && groupBy !== 'address') throw new UsageError('--text is always in the order of addresses');
+  const wrongFilter = filterProblem(values.filter ?? '');
+  if (wrongFilter !== undefined) throw new UsageError(`--filter: ${wrongFilter}`);
   const target = targetOf(name, context);
   // Of a process, --text gives the plain map unless asked for more; everything else wants all there is.
   const file = values.smaps === true ? 'smaps' : text ? 'maps' : 'best';

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { bytesOfText } from '../../base/bytes';
+import { filterProblem } from '../../analysis/filter';
 import { GROUPINGS, type GroupBy } from '../../analysis/grouping';
 import { addressText, mappingName, rangeText } from '../../present/entry_text';
 import type { MapsEntry } from '../../procfs/maps_entry';
@@ -69,6 +70,7 @@ async function filterAddressSpace(app: App): Promise<void> {
     title: 'Filter Address Space',
     prompt: 'Text, an address, perm:wx, flag:sl, name:"jit code". All words must match. Empty shows all.',
     value: app.views.addressSpace.filter,
+    validateInput: filterProblem,
   });
   if (filter !== undefined) await app.views.addressSpace.setFilter(filter.trim());
 }
