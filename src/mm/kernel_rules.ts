@@ -122,6 +122,10 @@ export const RULE_TABLE = {
   ),
   processMadviseSelfAny: flag('000011', 'process_madvise on the own process takes any advice since 6.13'),
   ksmAnyBeforeMerge: flag('000011', 'PR_SET_MEMORY_MERGE marks a new mapping before it tries to merge'),
+  ksmAnyDevZeroEarly: flag(
+    '000001',
+    'can_set_ksm_flags_early: 6.17 marks memory of a driver with its own mmap late, as /dev/zero had until mmap_prepare',
+  ),
   ksmAnyAndMdwe: flag('011111', 'PR_SET_MEMORY_MERGE (6.4) and PR_SET_MDWE (6.3)'),
 } as const;
 

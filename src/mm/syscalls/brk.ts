@@ -1,9 +1,9 @@
 import { ok } from '../../base/result';
-import { assert } from '../../base/assert';
-import { pageAlignUp, vpn, type U64, type Vpn } from '../addr';
+import { bytesOfVpn, pageAlignUp, vpn, type U64, type Vpn } from '../addr';
 import { populate } from '../fault';
 import { inTaskSize, type Mm } from '../mm';
 import type { Prediction } from '../refusal';
+import type { Vma } from '../vma';
 import { growsPrevious, type MergeRange } from '../vma_merge';
 import {
   hasAny,
@@ -88,10 +88,9 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     forkChild: false,
     untouched: 'sure',
   };
-  if (growsPrevious(mm, range)) {
-    const index = mm.tree.find(start) - 1;
-    const prev = mm.tree.at(index);
-    assert(prev !== undefined, 'a VMA that can grow is there');
+  const index = mm.tree.find(start) - 1;
+  const prev = mm.tree.at(index);
+  if (prev !== undefined && reachesHeap(mm, prev) && growsPrevious(mm, range)) {
     mm.replace(index, 1, [
       { ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) },
     ]);
@@ -99,6 +98,12 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     mm.replace(mm.tree.find(start), 0, [{ ...range, flags: marked, special: null, inferred: false }]);
   }
   if (hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
+}
+
+/** What ends at or below the start of the heap is never made part of it (vma_prev_limit). */
+function reachesHeap(mm: Mm, prev: Vma): boolean {
+  const { startBrk } = mm.scalars;
+  return startBrk === null || bytesOfVpn(prev.end) > startBrk;
 }
 
 /**

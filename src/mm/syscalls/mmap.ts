@@ -72,6 +72,25 @@ export const PROT_READ = 1;
 export const PROT_WRITE = 2;
 export const PROT_EXEC = 4;
 
+/** Flags older than MAP_SHARED_VALIDATE, which it takes without asking the file. MAP_FIXED_NOREPLACE is none of them. */
+const LEGACY_MAP_MASK =
+  MAP_SHARED |
+  MAP_PRIVATE |
+  MAP_FIXED |
+  MAP_ANONYMOUS |
+  0xc0 | // MAP_32BIT, MAP_ABOVE4G
+  MAP_GROWSDOWN |
+  0x1800 | // MAP_DENYWRITE, MAP_EXECUTABLE
+  MAP_LOCKED |
+  MAP_NORESERVE |
+  MAP_POPULATE |
+  MAP_NONBLOCK |
+  MAP_STACK |
+  MAP_HUGETLB |
+  0x0400_0000 | // MAP_UNINITIALIZED
+  (21 << 26) | // MAP_HUGE_2MB
+  (30 << 26); // MAP_HUGE_1GB
+
 /** MAX_LFS_FILESIZE in pages. */
 const LARGEST_FILE_PAGES = 2 ** 51 - 1;
 
@@ -210,8 +229,11 @@ function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
     return refuse('EINVAL', 'the mapping is neither shared nor private');
   }
   const shared = type !== MAP_PRIVATE;
-  if (type === MAP_SHARED_VALIDATE && (args.flags & MAP_SYNC) !== 0) {
-    return refuse('EOPNOTSUPP', 'MAP_SYNC needs a DAX file');
+  if (type === MAP_SHARED_VALIDATE && (args.flags & ~LEGACY_MAP_MASK) !== 0) {
+    return refuse(
+      'EOPNOTSUPP',
+      'MAP_SHARED_VALIDATE refuses what the file does not know: MAP_SYNC needs a DAX file',
+    );
   }
   if (shared && (args.prot & PROT_WRITE) !== 0 && file.writable === false) {
     return refuse('EACCES', 'the file is not open for writing');
@@ -253,7 +275,8 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
   const file = sharedZeroFile(mm, anonymous, flags, args.file, end - start) ?? (anonymous ? null : args.file);
   const pgoff = anonymous ? (shared ? 0 : start) : vpnOf(args.offset);
   const ksm = mm.scalars.ksmAny && mm.rules.ksmAnyAndMdwe && ksmCompatible(flags);
-  const merged = ksm && mm.rules.ksmAnyBeforeMerge ? union(flags, VM_MERGEABLE) : flags;
+  const early = mm.rules.ksmAnyBeforeMerge && (file?.ops !== 'dev-zero' || mm.rules.ksmAnyDevZeroEarly);
+  const merged = ksm && early ? union(flags, VM_MERGEABLE) : flags;
   const index = placeNew(
     mm,
     {

@@ -207,8 +207,8 @@ static void gen_file(struct op *op)
         /* Offsets that line up with the place, so that neighbours can join. */
         op->a[5] = chance(style->aligned) ? (op->a[0] & ~(PAGE - 1)) - ARENA : PAGE * below(12);
         if (is_odd()) op->a[5] += 1 + below(4095);
-        /* Past the largest file, wholly or in part: refused. */
-        if (is_odd()) op->a[5] = (1UL << 63) - PAGE * (1 + below((unsigned)(op->a[1] / PAGE)));
+        /* The last page of all: past the largest file. */
+        if (is_odd()) op->a[5] = (1UL << 63) - PAGE;
     }
 }
 
