@@ -98,7 +98,7 @@ export function runLogged(command, args, { cwd, env, log }) {
  * The last lines of a log, indented, for an error message.
  * @param {string} log
  */
-export function tail(log, lines = 12) {
+function tail(log, lines = 12) {
   return readFileSync(log, 'utf8')
     .trimEnd()
     .split('\n')
