@@ -56,7 +56,7 @@ export function anonVmaPrepare(mm: Mm, index: number): void {
  * First page of [from, until), a part of `vma`, that no fault brings in: in a guard region (SIGSEGV) or beyond the end of
  * its file (SIGBUS). undefined if there is none as far as the trace tells.
  */
-export function firstUnfaultable(mm: Mm, vma: Vma, from: Vpn, until: Vpn): Vpn | undefined {
+function firstUnfaultable(mm: Mm, vma: Vma, from: Vpn, until: Vpn): Vpn | undefined {
   const guarded = pagesWithin(mm.scalars.guards, from, until)[0]?.start;
   const pages = vmaIsAnonymous(vma) ? undefined : vma.file?.pages;
   if (pages === undefined) return guarded;
