@@ -74,8 +74,8 @@ describe('what the new part is like', () => {
       all: '[0-2 rw ac][3-4 rw ac] ; [0-3 rw ac]',
     },
   );
-  behaves('it joins an equal mapping that is no heap', (k) => k.heapAt(2).a(0, 2).brk(3), {
-    all: '[0-3 rw ac]',
+  behaves('it does not join what ends where the heap begins', (k) => k.heapAt(2).a(0, 2).brk(3).brk(4), {
+    all: '[0-2 rw ac][2-4 rw ac]',
   });
 });
 
