@@ -52,6 +52,7 @@ export interface MergeRange {
   /** The range's memory was inherited through fork (its VMA, or the VMA that mremap copies). */
   readonly forkChild: boolean;
   readonly untouched: Untouched;
+  readonly inferred: boolean;
   /** The VMA that this range only makes longer: they are one memory, whatever was written to it. */
   readonly grownFrom?: Vma;
 }
@@ -59,12 +60,16 @@ export interface MergeRange {
 /** Attributes that a call gives to part of an existing VMA. */
 export type VmaAttributes = Partial<Pick<Vma, 'flags' | 'name' | 'uffd' | 'policy' | 'untouched'>>;
 
-/** `is_mergeable_vma` without the close hook: attributes that must be equal. */
+/**
+ * `is_mergeable_vma` without the close hook: attributes that must be equal. What is only concluded stays apart from what
+ * was seen: its attributes are not known.
+ */
 function sameAttributes(n: Vma, range: MergeRange): boolean {
   return (
     without(n.flags, STICKY) === without(range.flags, STICKY) &&
     n.file === range.file &&
     n.special === null &&
+    n.inferred === range.inferred &&
     n.uffd === range.uffd &&
     n.policy === range.policy &&
     anonVmaNameEq(n.name, range.name)
@@ -210,7 +215,7 @@ export type NewRangeFrom =
  * vma_merge in copy_vma): joined to its neighbours where they fit, else as a VMA of its own.
  * Returns its index.
  */
-export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from: NewRangeFrom): number {
+export function placeNew(mm: Mm, range: MergeRange, from: NewRangeFrom): number {
   const index = mm.tree.find(range.start);
   const special = hasAny(range.flags, VM_SPECIAL);
   let prev = mm.tree.at(index - 1);
@@ -249,7 +254,7 @@ export function placeNew(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>, from
   return index;
 }
 
-function newVma(mm: Mm, range: MergeRange & Pick<Vma, 'inferred'>): Vma {
+function newVma(mm: Mm, range: MergeRange): Vma {
   const { start, end, flags, pgoff, anonPgoff, file, uffd, policy, anonVma, forkChild, untouched, inferred } =
     range;
   const name = mm.nameForHolder(range.name);

@@ -6,7 +6,7 @@ import { forceBrk, learnBrk } from '../mm/syscalls/brk';
 import { protFlags } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
 import type { Vma } from '../mm/vma';
-import { modifyVma, setVma, splitVma, vmaAt } from '../mm/vma_modify';
+import { modifyVma, splitVma, vmaAt } from '../mm/vma_modify';
 import {
   union,
   unionOf,
@@ -92,11 +92,11 @@ function insertInferred(mm: Mm, start: Vpn, end: Vpn): void {
 /** Takes the seals of a range away: the record shows that they did not hold. */
 export function dropSeals(mm: Mm, range: { readonly start: Vpn; readonly end: Vpn }): boolean {
   let dropped = false;
-  for (const vma of mm.vmasIn(range.start, range.end)) {
-    if (!isSealed(vma)) continue;
-    setVma(mm, mm.tree.find(vma.start), { flags: without(vma.flags, VM_SEALED) });
+  forEachPart(mm, range, (index, vma, start, end) => {
+    if (!isSealed(vma)) return;
+    modifyVma(mm, index, start, end, { flags: without(vma.flags, VM_SEALED) });
     dropped = true;
-  }
+  });
   return dropped;
 }
 

@@ -87,6 +87,7 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     anonVma: 0,
     forkChild: false,
     untouched: 'sure',
+    inferred: false,
   };
   const index = mm.tree.find(start) - 1;
   const prev = mm.tree.at(index);
@@ -95,7 +96,7 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
       { ...prev, end, flags: union(prev.flags, mm.has('soft-dirty') ? VM_SOFTDIRTY : prev.flags) },
     ]);
   } else {
-    mm.replace(mm.tree.find(start), 0, [{ ...range, flags: marked, special: null, inferred: false }]);
+    mm.replace(mm.tree.find(start), 0, [{ ...range, flags: marked, special: null }]);
   }
   if (hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
 }

@@ -83,12 +83,9 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
     anonVma: source.anonVma,
     forkChild: source.forkChild,
     untouched: untouchedOf(source),
+    inferred: source.inferred,
   };
-  const index = placeNew(
-    mm,
-    { ...range, inferred: source.inferred },
-    { by: 'mremap', keep: remap.dontUnmap ? source : null },
-  );
+  const index = placeNew(mm, range, { by: 'mremap', keep: remap.dontUnmap ? source : null });
   if (source.special !== null) setVma(mm, index, { special: source.special });
   const copy = vmaAt(mm, index);
   // Memory that was written to would have kept its old numbers, and not have joined what is here.
@@ -145,6 +142,6 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
     return ok(undefined);
   }
   if (!growsPrevious(mm, extension)) return refuse('ENOMEM', 'the extension cannot join its mapping', vma);
-  placeNew(mm, { ...extension, inferred: vma.inferred }, { by: 'mremap', keep: null });
+  placeNew(mm, extension, { by: 'mremap', keep: null });
   return ok(undefined);
 }
