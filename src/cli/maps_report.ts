@@ -3,11 +3,13 @@ import type { Filter } from '../analysis/filter';
 import { kindContext } from '../analysis/kind';
 import type { SealReporting } from '../analysis/seals';
 import type { ParseProblem } from '../base/parse_problem';
+import type { SmapsRollup } from '../procfs/maps_document';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { Json } from './exact_json';
 import { JsonList, mapped, writeJsonDocument } from './json_document';
 import { csvLines } from './maps_csv';
 import { entryJson, groupJson, problemJson, totalsJson, type EntryContext } from './maps_json';
+import { rollupJson, rollupLines } from './maps_rollup';
 import { mapsTable, totalsLines } from './maps_view';
 import type { Output } from './output';
 import { styled } from './styled';
@@ -20,6 +22,8 @@ export interface MapsView {
   readonly entries: readonly MapsEntry[];
   /** Those that do not, too. */
   readonly all: readonly MapsEntry[];
+  /** The sums of the whole process, where the text has them. */
+  readonly rollup: SmapsRollup | null;
   readonly groupBy: GroupBy;
   readonly groups: readonly Group[];
   readonly context: EntryContext;
@@ -31,6 +35,7 @@ export interface MapsViewInput {
   readonly sealing: SealReporting;
   readonly filter: Filter | undefined;
   readonly groupBy: GroupBy;
+  readonly rollup?: SmapsRollup | null;
 }
 
 export function mapsView(input: MapsViewInput): MapsView {
@@ -40,6 +45,7 @@ export function mapsView(input: MapsViewInput): MapsView {
     title: input.title,
     entries,
     all,
+    rollup: input.rollup ?? null,
     groupBy: input.groupBy,
     groups: groupEntries(entries, input.groupBy),
     // What is code or data does not depend on what a filter hides.
@@ -55,6 +61,8 @@ export async function writeMapsTable(view: MapsView, out: Output): Promise<void>
     await out.lines(mapsTable(view.groups, view.context, out.columns));
     await out.line();
   }
+  if (view.rollup !== null) await out.lines(rollupLines(view.rollup));
+  if (view.rollup !== null && view.all.length === 0) return;
   await out.lines(totalsLines(view.entries, view.all, view.context));
 }
 
@@ -74,6 +82,7 @@ export async function writeMapsJson(
     ['source', source],
     ['vmas', new JsonList(mapped(entries, (entry) => entryJson(entry, context)))],
     ...(view.groupBy === 'address' ? [] : [['groups', new JsonList(groups)] as const]),
+    ...(view.rollup === null ? [] : [['rollup', rollupJson(view.rollup)] as const]),
     ['totals', totalsJson(entries, context.sealing)],
     ['problems', new JsonList(mapped(problems, problemJson))],
   ]);

@@ -113,7 +113,7 @@ export async function loadReplayInput(
   const strange = loaded.problems.find(
     ({ code }) => code === 'unknown-format' || code === 'unsupported-format',
   );
-  if (strange !== undefined) throw new InputError(`${file}: ${strange.text}`);
+  if (strange !== undefined) throw new InputError(`${file}: ${strange.text}${mapsHint(loaded)}`);
   await reportProblems(context, file, loaded.problems);
   for (const error of loaded.snapshotErrors) await context.stderr.line(`vmalens: ${sourceErrorLine(error)}`);
   const byHand = new Set(snapshots.explicit.map((text) => path.resolve(text.replace(/@[^@]*$/, ''))));
@@ -132,6 +132,10 @@ export async function loadReplayInput(
     options: { ...rules, snapshots: [...placed.snapshots, ...explicit] },
     unplaced: found.map((snapshot) => snapshot.label).filter((label) => !known.has(label)),
   };
+}
+
+function mapsHint({ trace, path: file }: LoadedTrace): string {
+  return trace.format === 'maps' ? ` vmalens maps ${file} shows it.` : '';
 }
 
 /** `FILE@LINE[:PID]`; the pid may also stand in the file's name. */

@@ -78,7 +78,7 @@ const FOREIGN: readonly Foreign[] = [
   },
   {
     format: 'maps',
-    line: /^[0-9a-f]{1,16}-[0-9a-f]{1,16} [r-][w-][x-][ps] [0-9a-f]+ /,
+    line: /^[0-9a-f]{1,16}-[0-9a-f]{1,16} [r-][w-][x-][ps] [0-9a-f]+ |^[A-Z]\w+: +\d+ kB\r?$|^VmFlags:(?: [a-z0-9?]{2})+/,
     advice: 'This is a maps or smaps file, not a trace: open it as one, or give it as a snapshot.',
   },
 ];

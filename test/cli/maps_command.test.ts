@@ -223,6 +223,41 @@ describe('what maps reads', () => {
     else expect(err).toContain('Usage: vmalens maps');
   });
 
+  it.each([
+    [
+      '7 1700000000.000001 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x1000',
+      'vmalens replay -',
+    ],
+    ['Dear diary,\nnothing.', 'no line begins with an address range'],
+    ['type=SYSCALL msg=audit(1.1:2): x', 'log of auditd'],
+  ])('says in one line what else a file is: %s', async (text, words) => {
+    const { status, out, err } = await vmalens(['maps', '-'], { stdin: Buffer.from(`${text}\n`) });
+    expect(status).toBe(3);
+    expect(out).toBe('');
+    expect(err.split('\n')).toHaveLength(2);
+    expect(err).toContain(words);
+  });
+
+  it('has doubts about a file that is mostly something else', async () => {
+    const text = `# Title\n\nMuch\nis\nsaid.\n${readFileSync(HOSTILE, 'latin1').split('\n')[0] ?? ''}\n`;
+    const { status, err } = await vmalens(['maps', '-'], { stdin: Buffer.from(text) });
+    expect(status).toBe(0);
+    expect(err).toContain('only 1 of its 5 lines are mappings');
+    expect((await vmalens(['maps', HOSTILE])).err).not.toContain('is it a maps file');
+  });
+
+  it('shows the sums of an smaps_rollup', async () => {
+    const text = '400000-7ffd00002000 ---p 00000000 00:00 0    [rollup]\nRss:   880 kB\nPss:   2048 kB\n';
+    const table = await vmalens(['maps', '-'], { stdin: Buffer.from(text) });
+    expect(table.out).toMatch(/^ {2}Rss +880 kB\n {2}Pss +2 MiB$/m);
+    expect(table.out).not.toContain('0 mappings');
+    const document = parsed((await vmalens(['maps', '-', '--json'], { stdin: Buffer.from(text) })).out);
+    expect(document).toMatchObject({
+      vmas: [],
+      rollup: { start: '400000', end: '7ffd00002000', smaps: { Rss: 880, Pss: 2048 } },
+    });
+  });
+
   it('stops when nobody reads any more', async () => {
     const line = '7f0000000000-7f0000001000 r-xp 00000000 fe:00 12 /usr/lib/lib.so\n';
     const many = Buffer.from(line.repeat(20_000));

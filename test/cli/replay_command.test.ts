@@ -261,6 +261,15 @@ describe('what replay refuses', () => {
     expect(err.split('\n')).toHaveLength(2);
   });
 
+  it('knows maps and smaps files, and what shows them', async () => {
+    for (const file of [fixture('sealed.smaps'), path.join(POOL, '00-start.100.maps')]) {
+      const { status, err } = await vmalens(['replay', file]);
+      expect(status).toBe(3);
+      expect(err).toContain('is a maps or smaps file');
+      expect(err).toContain(`vmalens maps ${file}`);
+    }
+  });
+
   it('takes rules by name', async () => {
     expect(
       (await vmalens(['replay', TRACE, '--rule', 'sealCheck=pre-pass', '--without', 'ksm,thp'])).status,

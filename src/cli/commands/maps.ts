@@ -13,6 +13,7 @@ import {
   type Command,
 } from '../command';
 import { EXIT_OK, readable, UsageError } from '../failure';
+import { mixedRemark, refuseOther } from '../maps_fit';
 import { mapsView, writeMapsCsv, writeMapsJson, writeMapsTable } from '../maps_report';
 import { printableBytes } from '../styled';
 
@@ -63,6 +64,8 @@ async function run(args: readonly string[], context: CliContext): Promise<number
   // Of a process, --text gives the plain map unless asked for more; everything else wants all there is.
   const file = values.smaps === true ? 'smaps' : text ? 'maps' : 'best';
   const loaded = readable(await loadMaps(target, { file, stdin: context.stdin }));
+  // The text of anything can be given back as it is.
+  if (!text) refuseOther(loaded);
   await report(loaded, context);
   const filter = parseFilter(values.filter ?? '');
   if (text) return writeText(loaded, filter, context);
@@ -72,6 +75,7 @@ async function run(args: readonly string[], context: CliContext): Promise<number
     sealing: sealingOf(loaded),
     filter,
     groupBy,
+    rollup: loaded.document.rollup,
   });
   const source = { kind: loaded.document.kind, ...(loaded.live ?? {}) };
   if (json) await writeMapsJson(view, name, source, loaded.problems, context.stdout);
@@ -95,7 +99,9 @@ function targetOf(name: string, context: CliContext): MapsTarget {
 /** Problems and remarks go to standard error whatever the format. */
 async function report(loaded: LoadedMaps, context: CliContext): Promise<void> {
   await reportProblems(context, loaded.label, loaded.problems);
-  if (loaded.remark !== undefined) await context.stderr.line(`vmalens: ${loaded.label}: ${loaded.remark}`);
+  for (const remark of [loaded.remark, mixedRemark(loaded)]) {
+    if (remark !== undefined) await context.stderr.line(`vmalens: ${loaded.label}: ${remark}`);
+  }
 }
 
 async function writeText(

@@ -132,7 +132,7 @@ function nameLacks(tally: Tally): Lack[] {
   if (tally.memoryCalls > 0 && tally.prctls === 0 && !tally.unfiltered) {
     lacks.push({
       code: 'no-prctl',
-      text: 'No prctl line, so names of mappings (PR_SET_VMA) are missing if the program gives any: add prctl to -e trace=.',
+      text: 'No prctl line: either the program gave no names (PR_SET_VMA), or -e trace= left prctl out, and then they are missing.',
     });
   }
   if (tally.cutNames > 0) {
@@ -187,7 +187,7 @@ function otherLacks(tally: Tally, facts: CaptureFacts): Lack[] {
   if (facts.numberedCalls > 0) {
     lacks.push({
       code: 'numbered-calls',
-      text: 'This strace prints mseal by number (syscall_0x1ce), and not at all under a filter: strace 6.10 or newer knows it.',
+      text: 'This strace prints mseal by number (syscall_0x1ce), and with a -e trace= list it may leave it out: strace 6.10 or newer knows it.',
     });
   }
   if (tally.unfiltered && tally.loaded && tally.calls >= LONG && tally.failed === 0) {
