@@ -8,7 +8,7 @@ import {
   type RuleOverrides,
 } from '../../src/mm/kernel_rules';
 import type { Mm } from '../../src/mm/mm';
-import type { Prediction, Refusal } from '../../src/mm/refusal';
+import { DONE, type Prediction, type Refusal } from '../../src/mm/refusal';
 import {
   MAP_ANONYMOUS,
   MAP_FIXED,
@@ -92,6 +92,13 @@ export function scenario(version: KernelVersion, { lacks = [], rules = {} }: Sce
   return new Scenario(world, world.discover(1, 1));
 }
 
+/** One call as it was made: the value that it returned, or why it was refused. */
+export interface MadeCall {
+  readonly pid: number;
+  readonly call: Syscall;
+  readonly prediction: Prediction;
+}
+
 /** One process of a simulated kernel, and what happened to it. */
 export class Scenario {
   /** Result of the last call: an errno, `?` for an address that the kernel chooses, else its value. */
@@ -104,6 +111,8 @@ export class Scenario {
   constructor(
     readonly world: World,
     readonly life: Life,
+    /** All calls of all processes of this kernel, in order. */
+    readonly made: MadeCall[] = [],
   ) {}
 
   get mm(): Mm {
@@ -250,6 +259,7 @@ export class Scenario {
     this.last = resultText(prediction);
     this.refusal = prediction.ok ? undefined : prediction.error;
     this.unseen = !prediction.ok;
+    this.made.push({ pid: this.life.pid, call, prediction });
     this.validate();
     return this;
   }
@@ -331,12 +341,18 @@ export class Scenario {
 
   fork(): Scenario {
     const pid = this.world.lives.length + 1;
-    const child = new Scenario(this.world, this.world.fork(this.life, pid, pid, false));
+    const child = new Scenario(this.world, this.world.fork(this.life, pid, pid, false), this.made);
+    this.made.push({
+      pid: this.life.pid,
+      call: { name: 'clone', via: 'fork', flags: 0 },
+      prediction: { ok: true, value: pid },
+    });
     this.validate();
     return child;
   }
 
   exit(): this {
+    this.made.push({ pid: this.life.pid, call: { name: 'exit', group: true }, prediction: DONE });
     this.world.exitGroup(this.life, 99);
     this.validate();
     return this;
