@@ -1,6 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { poll } from './poll';
 
+const SCROLL_MS = 2000;
+
 export interface TreeRow {
   readonly label: string;
   readonly description: string;
@@ -238,7 +240,7 @@ export class TreeView {
     }
   }
 
-  /** Turns the wheel over the tree; false if it stands at the end already. */
+  /** Turns the wheel over the tree; false if it stands at the end, also when it has just shrunk to there. */
   private async scroll(pixels: number): Promise<boolean> {
     const box = await this.list.boundingBox();
     const before = await this.position();
@@ -246,8 +248,12 @@ export class TreeView {
     // At the edge, where no row shows a tooltip.
     await this.page.mouse.move(box.x + 2, box.y + Math.min(12, box.height / 2));
     await this.page.mouse.wheel(0, pixels);
-    await poll(`${this.title} to scroll`, async () => (await this.position()).top !== before.top);
-    return true;
+    const moved = poll(
+      `${this.title} to scroll`,
+      async () => (await this.position()).top !== before.top,
+      SCROLL_MS,
+    );
+    return moved.catch(() => false);
   }
 
   /** How far the tree is scrolled, and how far it can be, in pixels. */
