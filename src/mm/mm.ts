@@ -1,6 +1,6 @@
 import { assert } from '../base/assert';
 import type { U64, Vpn } from './addr';
-import { TASK_SIZE_PAGES } from './addr';
+import { TASK_SIZE_PAGES, VPN_END } from './addr';
 import type { AnonVmaName, AnonVmaNames } from './anon_vma_name';
 import type { KernelFeature, KernelRules } from './kernel_rules';
 import { withoutPages, type PageRanges } from './page_ranges';
@@ -63,6 +63,8 @@ export class Mm {
   private journal: VmaChange[] = [];
   scalars: MmScalars;
   private accessDecided = false;
+  /** Counts replacements, so that one who compared can tell whether anything has changed since. */
+  version = 0;
 
   constructor(
     readonly system: MmSystem,
@@ -96,6 +98,7 @@ export class Mm {
     this.assertFits(index, removed, inserted);
     const names = this.system.names;
     for (const vma of inserted) if (vma.name !== null) names.get(vma.name);
+    this.version++;
     const gone = this.tree.splice(index, removed, inserted);
     for (const vma of gone) if (vma.name !== null) names.put(vma.name);
     this.journal.push({ removed: gone, inserted });
@@ -189,6 +192,7 @@ export class Mm {
       assert(vma.start >= floor && vma.start < vma.end, 'VMAs are ordered, apart and not empty');
       floor = vma.end;
     }
+    assert(floor <= VPN_END, 'no VMA reaches past the last address');
     const next = this.tree.at(index + removed);
     assert(next === undefined || floor <= next.start, 'a VMA ends before the next one starts');
   }

@@ -57,6 +57,10 @@ export class VmaTree {
       this.list = [...this.list];
       this.shared = false;
     }
-    return this.list.splice(index, removed, ...inserted);
+    // Arguments go over the stack, which does not hold a hundred thousand.
+    if (inserted.length < 1000) return this.list.splice(index, removed, ...inserted);
+    const gone = this.list.slice(index, index + removed);
+    this.list = [...this.list.slice(0, index), ...inserted, ...this.list.slice(index + removed)];
+    return gone;
   }
 }

@@ -7,11 +7,12 @@ import { denialOf, SealLog } from './denial';
 import { inferFeatures } from './features';
 import { noteFile, notePrctl } from './file_events';
 import { leftBehind } from './left_behind';
-import { PendingClones, PendingReleases } from './lookahead';
+import { childOf, PendingClones, PendingReleases } from './lookahead';
 import { sharingOf } from './name_sharing';
 import { ReplayResult } from './replay_result';
 import type {
   ForkSharing,
+  Mismatch,
   Replay,
   ReplayOptions,
   ReplayStep,
@@ -27,8 +28,25 @@ import { CLONE_THREAD, CLONE_VM } from '../trace/event';
 /** VMAs that validation looks at in a replay, unless it is asked for: some tenths of a second. */
 const VALIDATED_VMAS = 10_000_000;
 
+/** A result that no fork can have. */
+const NO_CHILD: Mismatch = {
+  code: 'lost-line',
+  text: 'the result is no pid that a child can have: part of the log is missing or damaged',
+};
+
 /** Called after every step, in order, while the world is in the state of that step. */
 export type StepObserver = (step: ReplayStep, world: World, life: Life, child: Life | undefined) => void;
+
+interface OpenSnapshot {
+  readonly snapshot: SnapshotInput;
+  readonly life: Life;
+  /** Version of the address space that was compared last, and how often one was. */
+  tried: number;
+  tries: number;
+}
+
+/** A file of maps is read in some milliseconds: after so many changes only the last state is compared. */
+const MOST_TRIES = 100;
 
 /** Replays a whole trace. */
 export function replayTrace(trace: Trace, options: ReplayOptions, observer?: StepObserver): Replay {
@@ -54,7 +72,7 @@ export class Replayer {
   /** VMAs that validation has looked at. */
   private visited = 0;
   /** Snapshots whose reading has begun. */
-  private openSnapshots: { readonly snapshot: SnapshotInput; readonly life: Life }[] = [];
+  private openSnapshots: OpenSnapshot[] = [];
 
   constructor(
     private readonly trace: Trace,
@@ -114,14 +132,33 @@ export class Replayer {
     // What is left of a process that has ended (results that never came, its exit after exit_group) tells of no new one.
     if (known !== undefined && (event.kind !== 'syscall' || event.result.kind === 'unknown'))
       return undefined;
-    const clone = this.clones.birthOf(event.pid, this.position);
-    if (clone !== undefined && !this.done.has(clone)) {
-      const parent = this.lifeFor(clone);
-      if (parent !== undefined) this.clone(parent, clone);
-      return this.world.lifeOf(event.pid);
-    }
+    if (this.birthsOf(event)) return this.world.lifeOf(event.pid);
     if (event.kind === 'exit' || event.kind === 'superseded') return undefined;
     return this.world.discover(event.pid, event.line);
+  }
+
+  /** Forks whose child is seen before their result are replayed when it is seen, ancestors first. */
+  private birthsOf(event: TraceEvent): boolean {
+    const births: SyscallEvent[] = [];
+    let { pid } = event;
+    let before = event.kind === 'syscall' ? event.entryLine : event.line;
+    for (;;) {
+      const birth = this.isAlive(pid) ? undefined : this.clones.birthOf(pid, before, this.done);
+      if (birth === undefined) break;
+      births.push(birth);
+      pid = birth.pid;
+      before = birth.entryLine;
+    }
+    for (const birth of births.reverse()) {
+      const alive = this.isAlive(birth.pid) ? this.world.lifeOf(birth.pid) : undefined;
+      this.clone(alive ?? this.world.discover(birth.pid, birth.entryLine), birth);
+    }
+    return births.length > 0 && this.isAlive(event.pid);
+  }
+
+  private isAlive(pid: number): boolean {
+    const life = this.world.lifeOf(pid);
+    return life !== undefined && life.mm !== null && life.tasks.has(pid);
   }
 
   private syscall(life: Life, event: SyscallEvent): void {
@@ -189,15 +226,17 @@ export class Replayer {
     if (call.name !== 'clone') return;
     const recorded =
       result.kind === 'value' ? result.value.toString() : result.kind === 'errno' ? result.errno : '?';
-    const child = result.kind === 'value' ? (call.childInTracerNs ?? Number(result.value)) : undefined;
+    const child = childOf(event);
     const flags = call.flags ?? 0;
     const base = { call: callName(call), ...cloneWords(call, child), recorded, predicted: '?' };
     // In the child the same call returns 0: nothing more happens there.
     if (child === 0 || life.mm === null) return;
-    if (child === undefined) {
-      this.step(life, event, { ...base, kind: 'fork' });
+    if (child === undefined || life.tasks.has(child)) {
+      const mismatch = result.kind === 'value' ? { mismatch: NO_CHILD } : {};
+      this.step(life, event, { ...base, kind: 'fork', ...mismatch });
       return;
     }
+    this.world.endLost(child, event.line);
     if ((flags & CLONE_THREAD) !== 0) {
       this.world.addThread(life, child);
       this.step(life, event, { ...base, kind: 'thread' });
@@ -245,7 +284,7 @@ export class Replayer {
       if (life.mm === null) continue;
       if (!life.mm.scalars.complete)
         this.snapshotStep(life, life.mm, seedFrom(life.mm, life.files, snapshot));
-      else this.openSnapshots.push({ snapshot, life });
+      else this.openSnapshots.push({ snapshot, life, tried: -1, tries: 0 });
       this.retrySnapshots(line);
     }
   }
@@ -255,10 +294,14 @@ export class Replayer {
    * opening of the file to its closing.
    */
   private retrySnapshots(line: number): void {
-    this.openSnapshots = this.openSnapshots.filter(({ snapshot, life }) => {
+    this.openSnapshots = this.openSnapshots.filter((open) => {
+      const { snapshot, life } = open;
       if (life.mm === null) return false;
-      const equal = checkEqual(life.mm, snapshot);
       const over = (snapshot.untilLine ?? snapshot.line) < line;
+      if (!over && (life.mm.version === open.tried || open.tries >= MOST_TRIES)) return true;
+      const equal = checkEqual(life.mm, snapshot);
+      open.tried = life.mm.version;
+      open.tries++;
       if (equal === undefined && !over) return true;
       this.snapshotStep(life, life.mm, equal ?? takeOverDiffering(life.mm, life.files, snapshot));
       return false;

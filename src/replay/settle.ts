@@ -1,5 +1,5 @@
 import { pageAlignUp, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
-import type { Mm } from '../mm/mm';
+import { inTaskSize, type Mm } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
 import { isSealed } from '../mm/seal';
 import { forceBrk, learnBrk } from '../mm/syscalls/brk';
@@ -59,6 +59,8 @@ function rangeOf(addr: U64, length: U64): { readonly start: Vpn; readonly end: V
  */
 export function learnMemory(mm: Mm, range: { readonly start: Vpn; readonly end: Vpn }): boolean {
   if (mm.scalars.complete || coversRange(mm, range.start, range.end)) return false;
+  // No program has memory there: the line is damaged.
+  if (!inTaskSize(range.start, range.end - range.start)) return false;
   let at: number = range.start;
   for (const vma of mm.vmasIn(range.start, range.end)) {
     if (vma.start > at) insertInferred(mm, vpn(at), vma.start);

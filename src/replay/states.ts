@@ -38,7 +38,8 @@ export function* statesLines(
     if (child !== undefined) ready.push(stateLine(step, child, range));
   });
   for (let done = false; !done;) {
-    done = replayer.advance(256);
+    // One at a time: each line holds whole maps.
+    done = replayer.advance(1);
     if (done) replayer.finish();
     yield* ready;
     ready = [];

@@ -8,102 +8,105 @@ import type { MapsEntry } from '../procfs/maps_entry';
 import { entriesOfVmas } from './maps_view';
 import type { Instant, NameHolder, NameObject, ProcessLife, ReplayStep } from './replay_types';
 
-/** Steps between checkpoints: what an instant costs at most to rebuild. */
-const CHECKPOINT_STEPS = 256;
+/** Replacements between checkpoints of an address space: what an instant costs at most to rebuild… */
+const CHECKPOINT_CHANGES = 256;
+/** …or this part of its VMAs, where it has many, so that checkpoints do not outweigh the history itself. */
+const CHECKPOINT_SHARE = 4;
 
 interface MmState {
   readonly vmas: readonly Vma[];
   readonly scalars: MmScalars;
 }
 
+/** What one step did to one address space. */
 interface MmStep {
-  readonly mmId: number;
+  readonly step: number;
   readonly changes: readonly VmaChange[];
   readonly scalars: MmScalars;
+}
+
+/** The history of one address space. A checkpoint is its state after the first `done` of its steps. */
+interface MmHistory {
+  readonly steps: MmStep[];
+  readonly checkpoints: { readonly done: number; readonly vmas: readonly Vma[] }[];
+  /** Replacements since the last checkpoint. */
+  since: number;
 }
 
 /** Which address space each life has: the ones that changed with a step. */
 type LifeMm = readonly (readonly [lifeId: string, mmId: number | null])[];
 
-interface Checkpoint {
-  readonly states: ReadonlyMap<number, MmState>;
-  readonly lives: ReadonlyMap<string, number>;
-}
-
 /** What happened to every address space, step by step, so that any instant can be shown again. */
 export class Timeline {
-  private readonly steps: { readonly mms: readonly MmStep[]; readonly lives: LifeMm }[] = [];
-  private readonly checkpoints: Checkpoint[] = [{ states: new Map(), lives: new Map() }];
-  /** Address spaces that are not empty, for the next checkpoint. */
-  private readonly living = new Map<number, Mm>();
-  private readonly currentLives = new Map<string, number>();
+  private readonly mms = new Map<number, MmHistory>();
+  private readonly lives = new Map<string, { readonly step: number; readonly mmId: number | null }[]>();
+  private count = 0;
 
   constructor(private readonly rules: KernelRules) {}
 
   /** Records one step: the address spaces it touched and the lives whose address space it gave or took. */
   record(touched: readonly Mm[], lives: LifeMm): void {
-    const mms = touched.map((mm): MmStep => ({
-      mmId: mm.id,
-      changes: mm.takeChanges(),
-      scalars: mm.scalars,
-    }));
-    this.steps.push({ mms, lives });
-    for (const mm of touched) this.living.set(mm.id, mm);
+    const step = this.count++;
+    for (const mm of touched) this.recordMm(mm, step);
     for (const [lifeId, mmId] of lives) {
-      if (mmId === null) this.currentLives.delete(lifeId);
-      else this.currentLives.set(lifeId, mmId);
+      const history = this.lives.get(lifeId);
+      if (history === undefined) this.lives.set(lifeId, [{ step, mmId }]);
+      else history.push({ step, mmId });
     }
-    if (this.steps.length % CHECKPOINT_STEPS === 0) {
-      this.checkpoints.push({ states: this.freezeAll(), lives: new Map(this.currentLives) });
-    }
+  }
+
+  private recordMm(mm: Mm, step: number): void {
+    const history = this.mms.get(mm.id) ?? { steps: [], checkpoints: [], since: 0 };
+    this.mms.set(mm.id, history);
+    const changes = mm.takeChanges();
+    history.steps.push({ step, changes, scalars: mm.scalars });
+    history.since += changes.length;
+    if (history.since < Math.max(CHECKPOINT_CHANGES, mm.mapCount / CHECKPOINT_SHARE)) return;
+    history.checkpoints.push({ done: history.steps.length, vmas: mm.tree.freeze() });
+    history.since = 0;
   }
 
   /** The address space of each life after step `index`. */
   livesAt(index: number): ReadonlyMap<string, number> {
-    const { checkpoint, from } = this.before(index);
-    const lives = new Map(checkpoint.lives);
-    for (let at = from; at <= index; at++) {
-      for (const [lifeId, mmId] of this.steps[at]?.lives ?? []) {
-        if (mmId === null) lives.delete(lifeId);
-        else lives.set(lifeId, mmId);
-      }
+    const lives = new Map<string, number>();
+    for (const [lifeId, history] of this.lives) {
+      const mmId = history[countUpTo(history, (entry) => entry.step <= index) - 1]?.mmId;
+      if (mmId !== undefined && mmId !== null) lives.set(lifeId, mmId);
     }
     return lives;
   }
 
-  /** One address space after step `index`. */
+  /** One address space after step `index`; undefined before it came to be. */
   stateAt(index: number, mmId: number): MmState | undefined {
-    const { checkpoint, from } = this.before(index);
-    const base = checkpoint.states.get(mmId);
-    const tree = new VmaTree(base?.vmas ?? []);
-    let scalars = base?.scalars;
-    for (let at = from; at <= index; at++) {
-      for (const step of this.steps[at]?.mms ?? []) {
-        if (step.mmId !== mmId) continue;
-        for (const change of step.changes) applyChange(tree, change);
-        scalars = step.scalars;
-      }
+    const history = this.mms.get(mmId);
+    if (history === undefined) return undefined;
+    const done = countUpTo(history.steps, (entry) => entry.step <= index);
+    const last = history.steps[done - 1];
+    if (last === undefined) return undefined;
+    const checkpoint = history.checkpoints[countUpTo(history.checkpoints, (entry) => entry.done <= done) - 1];
+    const tree = new VmaTree(checkpoint?.vmas ?? []);
+    for (const { changes } of history.steps.slice(checkpoint?.done ?? 0, done)) {
+      for (const change of changes) applyChange(tree, change);
     }
-    return scalars === undefined ? undefined : { vmas: tree.all(), scalars };
+    return { vmas: tree.all(), scalars: last.scalars };
   }
 
   entries(state: MmState): MapsEntry[] {
     return entriesOfVmas(state.vmas, state.scalars, this.rules);
   }
+}
 
-  /** The storage is shared with the address spaces until they change. */
-  private freezeAll(): ReadonlyMap<number, MmState> {
-    const inUse = new Set(this.currentLives.values());
-    for (const id of [...this.living.keys()]) if (!inUse.has(id)) this.living.delete(id);
-    return new Map([...this.living].map(([id, mm]) => [id, { vmas: mm.tree.freeze(), scalars: mm.scalars }]));
+/** How many entries at the front satisfy `holds`, which is true up to some place and false from there on. */
+function countUpTo<T>(entries: readonly T[], holds: (entry: T) => boolean): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const entry = entries[middle];
+    if (entry !== undefined && holds(entry)) low = middle + 1;
+    else high = middle;
   }
-
-  private before(index: number): { readonly checkpoint: Checkpoint; readonly from: number } {
-    const number = Math.floor((index + 1) / CHECKPOINT_STEPS);
-    const checkpoint = this.checkpoints[number];
-    assert(checkpoint !== undefined, 'a checkpoint lies before every recorded step');
-    return { checkpoint, from: number * CHECKPOINT_STEPS };
-  }
+  return low;
 }
 
 function applyChange(tree: VmaTree, { removed, inserted }: VmaChange): void {

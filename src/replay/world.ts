@@ -73,6 +73,14 @@ export class World {
     return child;
   }
 
+  /** A tid is born again: whoever had it before is gone, though the trace lacks its end. */
+  endLost(tid: number, line: number): void {
+    const old = this.byTid.get(tid);
+    if (old === undefined || !old.tasks.has(tid)) return;
+    if (tid === old.pid) this.exitGroup(old, line);
+    else this.exitThread(old, tid, line);
+  }
+
   addThread(life: Life, tid: number): void {
     life.tasks.add(tid);
     if (tid !== life.pid) life.threads.push(tid);

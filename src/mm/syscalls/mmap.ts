@@ -132,6 +132,7 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
   const at =
     start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
+  if (!inTaskSize(at, pages)) return refuse('ENOMEM', 'the range leaves the address space');
   const end = vpnAdd(at, pages);
 
   const unmapped = unmapRange(mm, at, end);

@@ -199,7 +199,7 @@ function movedInstead(mm: Mm, remap: Remap): Prediction {
 /** A move to where the kernel likes: the record tells where. */
 function moveSomewhere(mm: Mm, remap: Remap): Prediction {
   if (remap.newPages > TASK_SIZE_PAGES) return refuse('ENOMEM', 'the new length exceeds the address space');
-  if (remap.placedAt === undefined) return ok('anywhere');
+  if (remap.placedAt === undefined || !inTaskSize(remap.placedAt, remap.newPages)) return ok('anywhere');
   if (mm.firstIn(remap.placedAt, vpnAdd(remap.placedAt, remap.newPages)) !== undefined) return ok('anywhere');
   const moved = moveVma(mm, remap, remap.placedAt);
   return moved.ok ? ok('anywhere') : moved;
