@@ -66,17 +66,16 @@ export function stepSentence(step: ReplayStep | undefined): string {
   if (step === undefined) return 'Before the first step.';
   const outcome = outcomeText(step);
   const head = `Line ${step.line}: ${printable(step.title)}${outcome === '' ? '' : ` ${outcome}`}`;
-  return step.denied === undefined ? head : `${head}: ${deniedText(step.denied)}`;
+  return step.denied === undefined ? head : `${head}, ${deniedText(step.denied)}`;
 }
 
-/** Why a call was refused, by which mapping, and where that was sealed. */
+/** By which mapping a call was refused, where that was sealed, why, and what it changed all the same. */
 function deniedText(denied: Denial): string {
-  const parts = [printable(denied.reason)];
-  if (denied.vma !== undefined) {
-    const name = denied.vma.name === '' ? '' : ` ${printable(denied.vma.name)}`;
-    parts.push(`by ${rangeText(denied.vma)}${name}`);
-  }
-  if (denied.sealedAtLine !== undefined) parts.push(`sealed at line ${denied.sealedAtLine}`);
+  const { vma, sealedAtLine } = denied;
+  const name = vma === undefined || vma.name === '' ? '' : ` ${printable(vma.name)}`;
+  const sealed = sealedAtLine === undefined ? '' : `, sealed at line ${sealedAtLine}`;
+  const by = vma === undefined ? '' : `refused by ${rangeText(vma)}${name}${sealed}: `;
+  const text = `${by}${printable(denied.reason)}`;
   const left = (denied.leftBehind ?? []).map(printable);
-  return left.length === 0 ? parts.join(', ') : `${parts.join(', ')}. All the same, ${left.join('; ')}`;
+  return left.length === 0 ? text : `${text}. All the same, ${left.join('; ')}`;
 }

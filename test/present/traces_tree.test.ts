@@ -159,7 +159,7 @@ describe('words for a step', () => {
     expect(stepSentence(undefined)).toBe('Before the first step.');
     expect(stepSentence(at(6))).toMatch(/^Line 6: mseal\(.*\) = 0$/);
     expect(stepSentence(at(7))).toMatch(
-      /^Line 7: munmap\(.*\) = EPERM: .*, by 40000000-40001000 \[anon:cache\], sealed at line 6$/,
+      /^Line 7: munmap\(.*\) = EPERM, refused by 40000000-40001000 \[anon:cache\], sealed at line 6: the VMA is sealed/,
     );
     // The title of a fork names the child already.
     expect(stepSentence(at(4))).not.toContain('= 101');
