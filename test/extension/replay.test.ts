@@ -78,7 +78,7 @@ describe('moving through a replay', () => {
     if (line81 === undefined) throw new Error('line 81 was refused');
     await app.click('traces', line81);
     expect(app.window.statusBar?.text).toContain('line 81/131 · pid 29');
-    expect(app.view('addressSpace').message).toMatch(/^Line 81: mprotect\(.* = EPERM: /);
+    expect(app.view('addressSpace').message).toMatch(/^Line 81: mprotect\(.* = EPERM, refused by /);
   });
 
   it('says so where there is nothing further, and stays', async () => {
