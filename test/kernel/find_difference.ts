@@ -60,16 +60,26 @@ function segments(recording: Recording): readonly string[] {
   return recording.lines.filter((line) => line.includes(' shmget(')).slice(0, 3);
 }
 
+/** Lines that make a descriptor or name a segment; the second group is its number. */
+const OPENING = /^\d+ (openat|memfd_create|pidfd_open|dup|shmget)\(.* = (\d+)/;
+
+/** Descriptors and segments that a call uses. */
+function usedFiles(lines: readonly string[]): ReadonlySet<string> {
+  const used = new Set<string>();
+  const note = (line: string): void => {
+    for (const match of line.matchAll(/[(, ](\d+)<|shmat\((\d+),/g)) used.add(match[1] ?? match[2] ?? '');
+  };
+  lines.filter((line) => !OPENING.test(line)).forEach(note);
+  for (const line of lines) {
+    const [, call, made] = OPENING.exec(line) ?? [];
+    if (call === 'dup' && used.has(made ?? '')) note(line.slice(0, line.lastIndexOf(' = ')));
+  }
+  return used;
+}
+
 /** A recording as text that can be kept as a test, without files that no call uses. */
 export function recordingText(recording: Recording, differenceLine: number): string {
-  const used = (line: string): boolean => {
-    const opened = /^\d+ (?:openat|memfd_create|pidfd_open|dup|shmget)\(.* = (\d+)/.exec(line)?.[1];
-    if (opened === undefined) return true;
-    const call = line.includes('shmget(') ? `shmat(${opened},` : `${opened}<`;
-    return recording.lines.some(
-      (other) => other !== line && other.includes(call) && !other.includes(' = 3<'),
-    );
-  };
+  const used = usedFiles(recording.lines);
   const rules = Object.entries(recording.rules).map(([name, value]) => `${name}=${value}`);
   const out = [
     `# kernel ${recording.release}`,
@@ -80,7 +90,8 @@ export function recordingText(recording: Recording, differenceLine: number): str
   recording.lines.slice(0, differenceLine).forEach((line, index) => {
     const records = [];
     for (; recording.records[at]?.line === index + 1; at++) records.push(recording.records[at]);
-    if (!used(line)) return;
+    const opened = OPENING.exec(line)?.[2];
+    if (opened !== undefined && !used.has(opened)) return;
     out.push(line);
     for (const record of records) {
       if (record !== undefined) out.push(`@${record.pid} 0 0`, ...record.vmas.map((vma) => ` ${vma}`));

@@ -1,3 +1,4 @@
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { assert } from '../../src/base/assert';
 import { parseRuleOverride, type RuleOverrides } from '../../src/mm/kernel_rules';
 
@@ -27,6 +28,18 @@ export interface VmaRecord {
   readonly pid: number;
   /** One `START-END PERMS OFFSET FLAG,FLAG,… NAME` a VMA. */
   readonly vmas: readonly string[];
+}
+
+/** A recording as it is kept: much of it repeats, so it becomes a sixtieth. */
+export function packRecording(text: string): Buffer {
+  const { BROTLI_PARAM_LGWIN, BROTLI_MAX_WINDOW_BITS } = constants;
+  return brotliCompressSync(Buffer.from(text, 'latin1'), {
+    params: { [BROTLI_PARAM_LGWIN]: BROTLI_MAX_WINDOW_BITS },
+  });
+}
+
+export function unpackRecording(packed: Uint8Array): string {
+  return brotliDecompressSync(packed).toString('latin1');
 }
 
 export function readRecording(text: string): Recording {

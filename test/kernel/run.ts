@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
   isKernelVersion,
@@ -14,7 +15,7 @@ import {
 } from './compare';
 import { recordingText, shrinkDifference } from './find_difference';
 import { RecorderProgram } from './recorder_program';
-import type { Recording } from './recording';
+import { packRecording, readRecording, type Recording } from './recording';
 
 /**
  * `npm run test:kernel`: random calls on a real kernel, each held against what the rules predict. README.md lists the
@@ -30,6 +31,8 @@ interface Options {
   readonly calls: number;
   readonly seed: number;
   readonly weights: string | undefined;
+  /** Where the recording is kept, compressed; it is made in one go then. */
+  readonly save: string | undefined;
   readonly runner: readonly string[];
   readonly kernel: KernelVersion | undefined;
   readonly rules: RuleOverrides;
@@ -65,8 +68,9 @@ class Run {
   run(): number {
     const { seed, calls, weights } = this.options;
     for (let batch = 0; this.calls < calls; batch++) {
-      const size = Math.min(BATCH, calls - this.calls);
-      const recording = this.recorder.random(seed + batch, size, weights);
+      const size = this.options.save === undefined ? Math.min(BATCH, calls - this.calls) : calls;
+      const text = this.recorder.random(seed + batch, size, weights);
+      const recording = readRecording(text);
       if (!recording.complete) {
         this.print(`seed ${seed + batch}: the recorder lost a process; nothing after that was compared`);
         return 3;
@@ -80,6 +84,10 @@ class Run {
       if (first !== undefined) {
         this.failed(recording, comparison, first, seed + batch, compareOptions);
         return 1;
+      }
+      if (this.options.save !== undefined) {
+        writeFileSync(this.options.save, packRecording(text));
+        break;
       }
       this.progress();
     }
@@ -156,6 +164,7 @@ function readOptions(args: readonly string[]): Options | string {
         calls: { type: 'string', default: String(SHORT) },
         seed: { type: 'string' },
         weights: { type: 'string' },
+        save: { type: 'string' },
         'kernel-runner': { type: 'string', default: '' },
         rules: { type: 'string' },
         rule: { type: 'string', multiple: true, default: [] },
@@ -174,6 +183,7 @@ function readOptions(args: readonly string[]): Options | string {
       calls,
       seed,
       weights: values.weights,
+      save: values.save,
       runner: values['kernel-runner'].split(' ').filter((word) => word !== ''),
       kernel,
       rules: Object.assign({}, ...rules) as RuleOverrides,

@@ -76,7 +76,8 @@ void probe_kernel(struct probe *probe)
     struct utsname uts;
     struct rlimit lock;
     uname(&uts);
-    snprintf(probe->release, sizeof probe->release, "%s", uts.release);
+    /* The version alone: what a builder appends says nothing about the rules. */
+    snprintf(probe->release, sizeof probe->release, "%.*s", (int)strspn(uts.release, "0123456789."), uts.release);
     probe->names = in_child(names);
     probe->ksm = in_child(ksm);
     probe->thp = in_child(thp);
