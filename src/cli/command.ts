@@ -19,7 +19,7 @@ export interface Command {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** The whole help, beginning with `Usage:`; its first paragraph is what a usage error shows. */
+  /** The whole help, beginning with `Usage:`. */
   readonly help: string;
   /** Gives the exit status. */
   readonly run: (args: readonly string[], context: CliContext) => Promise<number>;

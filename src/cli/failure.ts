@@ -14,7 +14,7 @@ export const EXIT_BUG = 70;
 /** The output cannot be written: a full disk (EX_IOERR of sysexits.h). */
 export const EXIT_OUTPUT = 74;
 
-/** The command line was wrong: status 2, with the usage of the command. */
+/** The command line was wrong: status 2, with one line that says where the usage is. */
 export class UsageError extends Error {}
 
 /** Input cannot be read: status 3, with one line. */

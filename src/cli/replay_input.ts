@@ -126,6 +126,11 @@ export async function loadReplayInput(
     const told = lack.code === 'no-start' && placed.snapshots.length + explicit.length > 0;
     if (!told) await context.stderr.line(`vmalens: ${file}: ${lack.text}`);
   }
+  const pids = new Set(loaded.trace.events.map((event) => event.pid));
+  for (const { label, pid } of explicit) {
+    if (pids.has(pid)) continue;
+    await context.stderr.line(`vmalens: --snapshot ${label}: no line of ${file} is of pid ${pid}`);
+  }
   const known = new Set(placed.snapshots.map((snapshot) => snapshot.label));
   return {
     loaded,

@@ -69,8 +69,9 @@ async function runCommand(command: Command, args: readonly string[], context: Cl
   } catch (thrown) {
     await context.stdout.flush();
     if (thrown instanceof UsageError) {
-      await context.stderr.line(`vmalens ${command.name}: ${thrown.message}`);
-      await context.stderr.raw(`${usageOf(command)}\nMore: vmalens ${command.name} --help\n`);
+      await context.stderr.line(
+        `vmalens ${command.name}: ${thrown.message} (usage: vmalens ${command.name} --help)`,
+      );
       return EXIT_USAGE;
     }
     if (thrown instanceof InputError) {
@@ -115,10 +116,6 @@ for standard input, and may be compressed with gzip.
 Exit status: 0 done, 1 a check found differences, 2 wrong usage, 3 input that
 cannot be read.
 `;
-
-function usageOf(command: Command): string {
-  return command.help.split('\n\n')[0] ?? command.help;
-}
 
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');

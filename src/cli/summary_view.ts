@@ -104,12 +104,19 @@ function lifeSpan(life: ProcessLife): string {
 
 function forkLines(replay: Replay, width: number | undefined): Line[] {
   const pids = new Map(replay.lives.map((life) => [life.id, life.pid]));
-  const shown = replay.forks.slice(0, MOST_ROWS);
+  // One that shares nothing is told as all others are; many are one line.
+  const bare = replay.forks.filter((fork) => fork.shared.length === 0);
+  const told = bare.length > 1 ? replay.forks.filter((fork) => fork.shared.length > 0) : replay.forks;
+  const shown = told.slice(0, MOST_ROWS);
   const lines = shown.flatMap((fork) => forkSection(fork, replay.steps[fork.step], pids, width));
-  const more = replay.forks.length - shown.length;
-  return more > 0
-    ? [...lines, styled('dim', `  … and ${counted(more, 'more fork')} (--json has all)`)]
-    : lines;
+  const more = told.length - shown.length;
+  if (more > 0) lines.push(styled('dim', `  … and ${counted(more, 'more fork')} (--json has all)`));
+  if (bare.length <= 1) return lines;
+  const at = bare.map((fork) => replay.steps[fork.step]?.line ?? 0);
+  return [
+    ...lines,
+    ...paragraph(`${counted(bare.length, 'fork')} share no name object: ${linesText(at)}`, width),
+  ];
 }
 
 function forkSection(
@@ -207,7 +214,12 @@ function callLine(step: ReplayStep, before: readonly Span[], width: number | und
 function mismatchLines(replay: Replay, width: number | undefined): Line[] {
   const mismatches = replay.steps.filter(isMismatch);
   if (mismatches.length === 0) return [styled('good', '  every result is as predicted')];
-  const shown = mismatches
+  const unseen = mismatches
+    .filter((step) => step.mismatch?.code === 'unseen-memory')
+    .map((step) => step.line);
+  const told =
+    unseen.length > 1 ? mismatches.filter((step) => step.mismatch?.code !== 'unseen-memory') : mismatches;
+  const shown = told
     .slice(0, MOST_ROWS)
     .flatMap((step): Line[] => [
       callLine(step, [], width),
@@ -222,16 +234,33 @@ function mismatchLines(replay: Replay, width: number | undefined): Line[] {
         styled('dim', `    ${line}`),
       ),
     ]);
-  const more = mismatches.length - MOST_ROWS;
-  return [...shown, ...moreLine(more)];
+  return [
+    ...shown,
+    ...moreLine(told.length - MOST_ROWS),
+    ...(unseen.length > 1 ? unseenLines(unseen, width) : []),
+  ];
 }
 
 /** Steps whose effect on the map would be another one if memory taken as untouched had been written to. */
 function accessLines(replay: Replay, width: number | undefined): Line[] {
   const lines = replay.steps.filter((step) => step.dependsOnAccess === true).map((step) => step.line);
   if (lines.length === 0) return [];
+  return paragraph(linesText(lines), width);
+}
+
+function unseenLines(lines: readonly number[], width: number | undefined): Line[] {
+  const what = 'calls worked on memory that the trace does not show; it is inferred';
+  return paragraph(`${formatCount(lines.length)} ${what}: ${linesText(lines)}`, width);
+}
+
+/** `lines 7, 8, 112`, the first ones where there are many. */
+function linesText(lines: readonly number[]): string {
   const more = lines.length - MOST_ROWS;
-  const text = `line ${lines.slice(0, MOST_ROWS).join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`;
+  const listed = lines.slice(0, MOST_ROWS).join(', ');
+  return `${lines.length === 1 ? 'line' : 'lines'} ${listed}${more > 0 ? ` and ${formatCount(more)} more` : ''}`;
+}
+
+function paragraph(text: string, width: number | undefined): Line[] {
   return wrapText(text, (width ?? 100) - 2).map((line): Line => [`  ${line}`]);
 }
 

@@ -61,7 +61,17 @@ function rowLine(columns: readonly Column[], widths: readonly number[], row: rea
     spans.push(' '.repeat(blanks), ...spansOf(cell));
     written += blanks + cellWidth;
   });
-  return spans;
+  return withoutTrailingBlanks(spans);
+}
+
+/** A cell may end in a blank: a mark before a name that is not there. */
+function withoutTrailingBlanks(spans: readonly Span[]): Span[] {
+  const kept = [...spans];
+  for (let last = kept.pop(); last !== undefined; last = kept.pop()) {
+    const text = (typeof last === 'string' ? last : last.text).trimEnd();
+    if (text !== '') return [...kept, typeof last === 'string' ? text : { text, style: last.style }];
+  }
+  return kept;
 }
 
 /**

@@ -58,7 +58,9 @@ async function readOne(
 }
 
 function sourceErrorOfProcess(pid: number, refusal: ProcRefusal): SourceError {
-  const error = { code: CODES[refusal.kind], subject: `pid ${pid}`, text: refusal.text };
+  // The subject has the pid already.
+  const text = refusal.text.replace(new RegExp(`^process ${pid} `), '');
+  const error = { code: CODES[refusal.kind], subject: `pid ${pid}`, text };
   return refusal.help.length === 0 ? error : { ...error, help: refusal.help.join('; or ') };
 }
 

@@ -114,12 +114,13 @@ export async function findRecordedTrace(folder: string): Promise<Result<string, 
     return err({ code: 'unfit', subject: folder, text: 'holds no recording: there is no *.strace in it' });
   }
   if (second !== undefined) {
-    const text = `holds ${traces.length} traces, not one recording`;
+    const shown = traces.slice(0, 5).join(', ') + (traces.length > 5 ? ', …' : '');
+    const text = `holds ${traces.length} traces, not one recording: ${shown}`;
     return err({
       code: 'unfit',
       subject: folder,
       text,
-      help: `${only}, ${second}${traces.length > 2 ? ', …' : ''}`,
+      help: 'name the one that is meant',
     });
   }
   return ok(path.join(folder, only));

@@ -143,6 +143,20 @@ describe('replay as text', () => {
   });
 });
 
+describe('what a summary tells once', () => {
+  it('calls on unseen memory, and forks that share nothing', async () => {
+    const calls = [1, 2, 3].map((i) => `7 munmap(0x${i}0000, 4096) = 0\n`).join('');
+    const forks = [8, 9].map((pid) => `7 fork() = ${pid}\n`).join('');
+    const { out } = await vmalens(['replay', '-'], { stdin: Buffer.from(calls + forks) });
+    const protects = [4, 5].map((i) => `7 mprotect(0x${i}0000, 4096, PROT_READ) = 0\n`).join('');
+    const unseen = await vmalens(['replay', '-'], { stdin: Buffer.from(protects) });
+    expect(out).toContain('  2 forks share no name object: lines 4, 5\n');
+    expect(unseen.out).toContain(
+      '  2 calls worked on memory that the trace does not show; it is inferred: lines 1, 2\n',
+    );
+  });
+});
+
 describe('replay --at', () => {
   it('prints the map as /proc does', async () => {
     const { out, status } = await vmalens(['replay', TRACE, '--at', '8', '--pid', '101', '--maps']);
@@ -240,6 +254,7 @@ describe('what replay refuses', () => {
     [['replay', TRACE, '--rule', 'sealCheck=never'], 2],
     [['replay', TRACE, '--snapshot', 'x.maps'], 2],
     [['replay', TRACE, '--at', '0'], 2],
+    [['replay', TRACE, '--at', '999'], 2],
     [['replay', TRACE, '--maps'], 2],
     [['replay', TRACE, '--at', '8', '--maps'], 2],
     [['replay', TRACE, '--at', '8', '--pid', '5', '--maps'], 2],
@@ -268,6 +283,22 @@ describe('what replay refuses', () => {
       expect(err).toContain('is a maps or smaps file');
       expect(err).toContain(`vmalens maps ${file}`);
     }
+  });
+
+  it('says how long the trace is, and whose pid it does not have', async () => {
+    expect((await vmalens(['replay', TRACE, '--at', '999'])).err).toContain(
+      '--at 999: the trace has 15 lines',
+    );
+    const start = path.join(POOL, '00-start.100.maps');
+    const { err, status } = await vmalens([
+      'replay',
+      TRACE,
+      '--no-snapshots',
+      '--snapshot',
+      `${start}@2:4711`,
+    ]);
+    expect(status).toBe(0);
+    expect(err).toContain('is of pid 4711');
   });
 
   it('takes rules by name', async () => {
@@ -329,10 +360,18 @@ describe('verify', () => {
     rmSync(path.join(folder, '01-child.101.maps'));
     expect(await vmalens(['verify', folder])).toMatchObject({ status: 3 });
     cpSync(TRACE, path.join(folder, 'second.strace'));
-    expect((await vmalens(['verify', folder])).err).toContain('holds 2 traces');
+    expect((await vmalens(['verify', folder])).err).toContain(
+      'holds 2 traces, not one recording: pool.strace, second',
+    );
     rmSync(path.join(folder, 'second.strace'));
     rmSync(path.join(folder, 'pool.strace'));
     expect((await vmalens(['verify', folder])).status).toBe(3);
-    expect((await vmalens(['verify', TRACE])).status).toBe(3);
+    expect((await vmalens(['verify', path.join(folder, 'none.strace')])).err).toContain('no such file');
+  });
+
+  it('takes the trace itself, where a folder holds several', async () => {
+    const folder = copyOfPool();
+    cpSync(TRACE, path.join(folder, 'second.strace'));
+    expect((await vmalens(['verify', path.join(folder, 'pool.strace')])).status).toBe(0);
   });
 });

@@ -15,11 +15,13 @@ describe('tableLines', () => {
     const rows = [
       ['1000-2000', '4 kB', '/bin/a'],
       ['10000-2000000', '1.9 MB', ''],
+      ['3000-4000', '4 kB', [styled('good', 'sealed '), '']],
     ];
     expect(text(tableLines(COLUMNS, rows))).toEqual([
       'range            size  path',
       '1000-2000        4 kB  /bin/a',
       '10000-2000000  1.9 MB',
+      '3000-4000        4 kB  sealed',
     ]);
   });
 

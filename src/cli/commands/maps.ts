@@ -28,8 +28,8 @@ file. A file whose name is a number is given as ./NUMBER.
 
   --filter QUERY       only mappings that match every word of QUERY: part of a
                        name, path, permissions or range; an address inside;
-                       perm:wx, flag:sl, name:TEXT, at:ADDRESS; "words together",
-                       which are never a key
+                       perm:wx, flag:sl, name:TEXT, at:ADDRESS; "words together"
+                       (never a key)
   --group-by GROUPING  address (default), mapping, kind, name or perms
   --json               one JSON document, exact
   --csv                one row a mapping, safe for a spreadsheet

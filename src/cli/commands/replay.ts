@@ -1,6 +1,7 @@
 import { sealReportingOfRelease } from '../../analysis/seals';
 import { parseHex, pageAlignUp, vpn, vpnOf, type Vpn } from '../../mm/addr';
 import { formatMapsLine, formatSmapsHeaderAndFlags } from '../../procfs/format_maps';
+import { counted } from '../../present/units';
 import { replayTrace } from '../../replay/replayer';
 import type { Instant, ProcessLife, Replay } from '../../replay/replay_types';
 import { statesLines } from '../../replay/states';
@@ -92,6 +93,10 @@ async function run(args: readonly string[], context: CliContext): Promise<number
   needs(at !== undefined && states, '--at', 'no --states');
   const snapshots = { find: values['no-snapshots'] !== true, explicit: values.snapshot ?? [] };
   const input = await loadReplayInput(file, await announcedRulesOf(values, context), snapshots, context);
+  const { lineCount } = input.loaded.trace;
+  if (at !== undefined && at > lineCount) {
+    await context.stderr.line(`vmalens: ${file} has ${counted(lineCount, 'line')}: --at ${at} is its end`);
+  }
   if (states) return writeStates(input, range, context);
   const replayed = replayTrace(input.loaded.trace, input.options);
   if (names) return writeNames(replayed, at, json, context);

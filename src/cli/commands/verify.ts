@@ -19,13 +19,13 @@ import { styled } from '../styled';
 export const verify: Command = {
   name: 'verify',
   summary: 'replays a recording and compares it with its snapshots',
-  help: `Usage: vmalens verify DIR [--kernel RELEASE] [--json]
+  help: `Usage: vmalens verify DIR|TRACE [--kernel RELEASE] [--json]
 
-Replays the recording in DIR (the one *.strace in it) and compares it with the
-snapshots beside it (NN-LABEL.PID.smaps or .maps). The first snapshot of a
-process is where its replay begins; every later one is compared. Of a snapshot
-that differs, the first mapping that does is printed as both sides have it.
-Exit status 1 if any snapshot differs.
+Replays the recording in DIR (the one *.strace in it), or TRACE where DIR holds
+several, and compares it with the snapshots beside it (NN-LABEL.PID.smaps or
+.maps). The first snapshot of a process is where its replay begins; every later
+one is compared. Of a snapshot that differs, the first mapping that does is
+printed as both sides have it. Exit status 1 if any snapshot differs.
 
   --json               one JSON document
 ${REPLAY_OPTIONS_HELP}
@@ -37,9 +37,9 @@ const OPTIONS = { ...REPLAY_OPTIONS, json: { type: 'boolean' } } as const;
 
 async function run(args: readonly string[], context: CliContext): Promise<number> {
   const { values, positionals } = parseCommandLine(args, OPTIONS);
-  const folder = oneOperand(positionals, 'DIR');
+  const folder = oneOperand(positionals, 'DIR or TRACE');
   const rules = await announcedRulesOf(values, context);
-  const trace = readable(await findRecordedTrace(folder));
+  const trace = await traceOf(folder);
   const input = await loadReplayInput(trace, rules, { find: true, explicit: [] }, context);
   if (input.loaded.snapshots.length === 0) {
     throw new InputError(
@@ -50,6 +50,12 @@ async function run(args: readonly string[], context: CliContext): Promise<number
   if (values.json === true) await writeJson(trace, input, checks, context);
   else await writeText(trace, input, checks, context);
   return checks.some((check) => check.outcome === 'differs') ? EXIT_DIFFERENT : EXIT_OK;
+}
+
+/** The trace itself, or the one in a folder. */
+async function traceOf(operand: string): Promise<string> {
+  const found = await findRecordedTrace(operand);
+  return !found.ok && found.error.code === 'not-found' ? operand : readable(found);
 }
 
 async function writeJson(
