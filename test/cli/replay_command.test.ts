@@ -287,7 +287,7 @@ describe('what replay refuses', () => {
 
   it('says how long the trace is, and whose pid it does not have', async () => {
     expect((await vmalens(['replay', TRACE, '--at', '999'])).err).toContain(
-      '--at 999: the trace has 15 lines',
+      'has 15 lines: --at 999 is its end',
     );
     const start = path.join(POOL, '00-start.100.maps');
     const { err, status } = await vmalens([
