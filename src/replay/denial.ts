@@ -4,6 +4,7 @@ import { isSealed } from '../mm/seal';
 import type { Applied } from './apply_call';
 import { entryOfVma, lastColumn } from './maps_view';
 import type { Denial } from './replay_types';
+import type { Syscall } from '../trace/event';
 import type { Life } from './world';
 
 /** Who sealed what: every mseal that succeeded. */
@@ -38,10 +39,21 @@ export class SealLog {
   }
 }
 
+/** Of several seals that joined to `vma`, the page that the call meets first; the call's addresses tell. */
+function pageMet(call: Syscall, vma: { readonly start: Vpn; readonly end: Vpn }): Vpn {
+  const addresses = [
+    ...('addr' in call ? [call.addr] : []),
+    ...(call.name === 'mremap' ? [call.oldAddr, call.newAddr ?? 0] : []),
+  ];
+  const inside = addresses.map(vpnOf).find((page) => vma.start <= page && page < vma.end);
+  return inside ?? vma.start;
+}
+
 /** Why a memory call was refused, as far as the rules explain the record, and what it left changed (`left`). */
 export function denialOf(
   mm: Mm,
   life: Life,
+  call: Syscall,
   applied: Applied,
   seals: SealLog,
   left: readonly string[],
@@ -55,7 +67,7 @@ export function denialOf(
   const { why, vma } = prediction.error;
   if (vma === null) return { errno: recorded, reason: why, ...leftBehind };
   const entry = entryOfVma(vma, mm.scalars, mm.rules);
-  const line = isSealed(vma) ? seals.lineOf(life, vma.start) : undefined;
+  const line = isSealed(vma) ? seals.lineOf(life, pageMet(call, vma)) : undefined;
   return {
     errno: recorded,
     reason: why,

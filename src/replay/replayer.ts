@@ -81,7 +81,7 @@ export class Replayer {
   ) {
     this.snapshots = [...(options.snapshots ?? [])].sort((a, b) => a.line - b.line);
     const features = inferFeatures(trace.events, this.snapshots, options.without ?? []);
-    this.world = new World(options.kernel, options.rules ?? {}, features);
+    this.world = new World(options.kernel, options.rules ?? {}, features, options.maxMapCount);
     this.timeline = new Timeline(this.world.system.rules);
     this.clones = new PendingClones(trace.events);
     this.releases = new PendingReleases(trace.events);
@@ -190,7 +190,7 @@ export class Replayer {
     if (call.name === 'mseal' && result.kind === 'value')
       this.seals.add(life, event.line, call.addr, call.length);
     const left = result.kind === 'errno' ? leftBehind(mm, mm.changesSince(mark)) : [];
-    const denied = result.kind === 'errno' ? denialOf(mm, life, applied, this.seals, left) : undefined;
+    const denied = result.kind === 'errno' ? denialOf(mm, life, call, applied, this.seals, left) : undefined;
     this.step(life, event, {
       kind,
       call: callName(call),

@@ -86,6 +86,31 @@ describe('sealing', () => {
     );
   });
 
+  it('a child names the line by which its ancestor sealed before it was forked, else its own', () => {
+    const denied = 'EPERM (Operation not permitted)';
+    const replay = replayed([
+      `7 ${mapped(0, 3)}`,
+      `7 mseal(${p(0)}, 4096, 0) = 0`,
+      '7 fork() = 8',
+      `7 mseal(${p(0)}, 8192, 0) = 0`,
+      `8 munmap(${p(0)}, 4096) = -1 ${denied}`,
+      `8 mseal(${p(1)}, 4096, 0) = 0`,
+      `8 munmap(${p(1)}, 4096) = -1 ${denied}`,
+      `7 munmap(${p(1)}, 4096) = -1 ${denied}`,
+      '8 fork() = 9',
+      `9 munmap(${p(0)}, 4096) = -1 ${denied}`,
+    ]);
+    const lines = replay.steps.flatMap((step) =>
+      step.denied === undefined ? [] : [[step.line, step.denied.sealedAtLine]],
+    );
+    expect(lines).toEqual([
+      [5, 2],
+      [7, 6],
+      [8, 4],
+      [10, 2],
+    ]);
+  });
+
   it('arguments that are refused seal nothing', () => {
     const replay = replayed([
       mapped(0, 2),
@@ -256,6 +281,22 @@ describe('files', () => {
       `8 ${map(1, 5)}`,
     ]);
     expect(maps(end(replay), 8)).toBe('0-2 r--p /etc/x');
+  });
+
+  it('what a child opens and closes is not its parent’s', () => {
+    const map = (page: number): string =>
+      `mmap(${p(page)}, 4096, PROT_READ, MAP_PRIVATE|MAP_FIXED, 3, 0) = ${p(page)}`;
+    const replay = replayed([
+      '7 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3',
+      `7 ${map(0)}`,
+      '7 fork() = 8',
+      '8 close(3) = 0',
+      '8 openat(AT_FDCWD, "/etc/y", O_RDONLY) = 3',
+      `8 ${map(4)}`,
+      `7 ${map(8)}`,
+    ]);
+    expect(maps(end(replay), 8)).toBe('0-1 r--p /etc/x, 4-5 r--p /etc/y');
+    expect(maps(end(replay), 7)).toBe('0-1 r--p /etc/x, 8-9 r--p /etc/x');
   });
 
   it('a shared map follows the mode of the open', () => {

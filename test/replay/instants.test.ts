@@ -5,7 +5,7 @@ import { KERNEL_VERSIONS, type KernelVersion } from '../../src/mm/kernel_rules';
 import { Replayer, replayTrace } from '../../src/replay/replayer';
 import type { Instant, Replay, ReplayOptions } from '../../src/replay/replay_types';
 import type { SyscallEvent, Trace, TraceEvent } from '../../src/trace/event';
-import { HEAP, Script, scripts } from '../mm/random_calls';
+import { HEAP, scripts, type Script } from '../mm/random_calls';
 import { scenario, type MadeCall, type Scenario } from '../mm/scenario';
 import { replayRecording } from './recording';
 

@@ -293,6 +293,12 @@ describe('what only page faults explain is settled, not different', () => {
     expect(maps(end(replay))).toBe('2-8 rw-p [stack]');
   });
 
+  it('a stack that did not is nothing to settle', () => {
+    const stack = vma('4-8', 'rw-p', '[stack]', { vmFlags: 'rd wr mr mw me gd ac', anonymous: 4 });
+    const replay = replay10([NOTHING, NOTHING], shot(1, [stack]), shot(2, [stack]));
+    expect(replay.checks[1]).toMatchObject({ outcome: 'equal', settled: 0 });
+  });
+
   it('memory that does not grow down is another matter', () => {
     const replay = replay10(
       [NOTHING, NOTHING],
