@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as madv from '../../../src/mm/advice';
+import type { KernelFeature } from '../../../src/mm/kernel_rules';
 import { MAP_ANONYMOUS, MAP_DROPPABLE, MAP_FIXED, MAP_SHARED } from '../../../src/mm/syscalls/mmap';
 import { behaves } from '../behaves';
 import { at, scenario, type Scenario } from '../scenario';
@@ -209,6 +210,17 @@ describe('advice that concerns pages', () => {
       '6.18+': '[0-2 r nr]',
     },
   );
+});
+
+describe('reading ahead', () => {
+  it('of anonymous memory needs swap to read from', () => {
+    const advise = (lacks: readonly KernelFeature[]): string[] => {
+      const kernel = scenario('7.3', { lacks }).open(3, 'F').nr(0, 1).file(2, 1, 'r', 3, 0);
+      return [0, 2].map((page) => kernel.madvise(page, 1, madv.MADV_WILLNEED).seeResult().last);
+    };
+    expect(advise([])).toEqual(['0', '0']);
+    expect(advise(['swap'])).toEqual(['EBADF', '0']);
+  });
 });
 
 describe('bringing pages in', () => {

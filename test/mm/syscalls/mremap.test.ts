@@ -178,6 +178,20 @@ describe('MREMAP_DONTUNMAP', () => {
   behaves('a sealed source', (k) => k.nr(0, 2).mseal(0, 2).dontunmap(0, 2, 20), {
     '6.10+': 'EPERM [0-2 rw nr sl]',
   });
+
+  behaves(
+    'of a part: what stays was written to as before',
+    (k) => k.nr(0, 2).write(0).dontunmap(0, 1, 20).nr(2, 1, 'r').mprotect(0, 2, 'r'),
+    {
+      '-6.12': '[0-2 r nr][2-3 r nr][20-21 rw nr]',
+      '6.18+': '[0-3 r nr][20-21 rw nr]',
+    },
+  );
+  behaves(
+    'of all: what stays counts as untouched',
+    (k) => k.nr(0, 2).write(0).dontunmap(0, 2, 20).nr(2, 1, 'r').mprotect(0, 2, 'r'),
+    { all: '[0-3 r nr][20-22 rw nr]' },
+  );
 });
 
 describe('a seal in the destination', () => {
