@@ -10,6 +10,8 @@ export interface ReplayOptions {
   /** Features that the traced kernel lacked: `anon-names`, `ksm`, `thp`, `soft-dirty`. */
   readonly without?: readonly string[];
   readonly rules?: RuleOverrides;
+  /** vm.max_map_count, less the VMAs that the trace does not show. Without it the kernel's default. */
+  readonly maxMapCount?: number;
   readonly snapshots?: readonly SnapshotInput[];
   /**
    * Recount all references and order after every step (validateMm). Without a word it is done for as long as it costs

@@ -42,13 +42,14 @@ export class World {
     readonly kernel: KernelVersion,
     overrides: RuleOverrides,
     features: ReadonlySet<KernelFeature>,
+    maxMapCount = DEFAULT_MAX_MAP_COUNT,
   ) {
     this.system = {
       rules: kernelRules(kernel, overrides),
       features,
       names: new AnonVmaNames(),
       ids: { anonVma: 1, file: 1, mm: 1 },
-      maxMapCount: DEFAULT_MAX_MAP_COUNT,
+      maxMapCount,
       sealVisits: { prePass: 0, inLoop: 0 },
     };
   }

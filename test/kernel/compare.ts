@@ -61,6 +61,7 @@ export function compareRecording(recording: Recording, options: CompareOptions):
     ...options,
     without: recording.without,
     rules: { ...recording.rules, ...options.rules },
+    ...(recording.mapRoom === undefined ? {} : { maxMapCount: recording.mapRoom }),
   };
   for (const state of statesLines(trace, replay, ARENA)) {
     const record = recording.records[count.calls++];

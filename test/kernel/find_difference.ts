@@ -85,6 +85,7 @@ export function recordingText(recording: Recording, differenceLine: number): str
     `# kernel ${recording.release}`,
     `# without ${recording.without.join(' ')}`,
     `# rules ${rules.join(' ')}`,
+    ...(recording.mapRoom === undefined ? [] : [`# map-room ${recording.mapRoom}`]),
   ];
   let at = 0;
   recording.lines.slice(0, differenceLine).forEach((line, index) => {

@@ -11,6 +11,8 @@ export interface RecorderOptions {
   readonly project: string;
   /** Words of a command that runs a program under another kernel; empty for this one. */
   readonly runner: readonly string[];
+  /** VMAs until vm.max_map_count; undefined leaves that alone. */
+  readonly mapRoom: number | undefined;
 }
 
 /** The C program, built when its sources are newer. */
@@ -62,7 +64,9 @@ export class RecorderProgram {
 
   private run(args: readonly string[]): string {
     const out = join(this.folder, `recording-${process.pid}`);
-    const command = [...this.options.runner, this.program, '--out', out, '--work', WORK, ...args, '--'];
+    const room = this.options.mapRoom === undefined ? [] : ['--map-room', String(this.options.mapRoom)];
+    const own = ['--out', out, '--work', WORK, ...room, ...args, '--'];
+    const command = [...this.options.runner, this.program, ...own];
     const [program = '', ...rest] = command;
     rmSync(out, { force: true });
     const ran = spawnSync(program, rest, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });

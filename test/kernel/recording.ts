@@ -13,6 +13,8 @@ export interface Recording {
   readonly without: readonly string[];
   /** Rules in which the build of the kernel differs from others of its version. */
   readonly rules: RuleOverrides;
+  /** VMAs that a process could have in the arena before it came to vm.max_map_count; absent: as many as it liked. */
+  readonly mapRoom?: number;
   /** The trace alone, without the recorder's own lines. */
   readonly trace: string;
   /** Its lines; line N of the trace is `lines[N - 1]`. */
@@ -57,10 +59,12 @@ export function readRecording(text: string): Recording {
       records.push({ line: lines.length, pid, vmas });
     } else if (line !== '' && !line.startsWith('#')) lines.push(line);
   }
+  const mapRoom = note(source, 'map-room');
   return {
     release: note(source, 'kernel') ?? '',
     without: words(source, 'without'),
     rules: Object.assign({}, ...words(source, 'rules').map(rule)) as RuleOverrides,
+    ...(mapRoom === undefined ? {} : { mapRoom: Number(mapRoom) }),
     trace: `${lines.join('\n')}\n`,
     lines,
     records,

@@ -34,6 +34,7 @@ interface Options {
   /** Where the recording is kept, compressed; it is made in one go then. */
   readonly save: string | undefined;
   readonly runner: readonly string[];
+  readonly mapRoom: number | undefined;
   readonly kernel: KernelVersion | undefined;
   readonly rules: RuleOverrides;
 }
@@ -45,7 +46,7 @@ export function main(args: readonly string[], project: string, print: (text: str
     print(options);
     return 2;
   }
-  const recorder = new RecorderProgram({ project, runner: options.runner });
+  const recorder = new RecorderProgram({ project, runner: options.runner, mapRoom: options.mapRoom });
   const missing = recorder.build();
   if (missing !== undefined) {
     print(missing);
@@ -166,6 +167,7 @@ function readOptions(args: readonly string[]): Options | string {
         weights: { type: 'string' },
         save: { type: 'string' },
         'kernel-runner': { type: 'string', default: '' },
+        'map-room': { type: 'string' },
         rules: { type: 'string' },
         rule: { type: 'string', multiple: true, default: [] },
       },
@@ -176,6 +178,12 @@ function readOptions(args: readonly string[]): Options | string {
     if (!Number.isInteger(seed) || seed < 0) return `--seed takes a number, not ${values.seed ?? ''}`;
     const kernel = values.rules;
     if (kernel !== undefined && !isKernelVersion(kernel)) return `no rules of ${kernel}`;
+    const runner = values['kernel-runner'].split(' ').filter((word) => word !== '');
+    const mapRoom = values['map-room'] === undefined ? undefined : Number(values['map-room']);
+    if (mapRoom !== undefined && !(mapRoom >= 1)) return '--map-room takes a number';
+    if (mapRoom !== undefined && runner.length === 0) {
+      return '--map-room sets vm.max_map_count for the whole machine: only with --kernel-runner';
+    }
     const rules = values.rule.map((text) => parseRuleOverride(text));
     const wrong = rules.indexOf(undefined);
     if (wrong >= 0) return `no such rule or value: ${values.rule[wrong] ?? ''}`;
@@ -184,7 +192,8 @@ function readOptions(args: readonly string[]): Options | string {
       seed,
       weights: values.weights,
       save: values.save,
-      runner: values['kernel-runner'].split(' ').filter((word) => word !== ''),
+      runner,
+      mapRoom,
       kernel,
       rules: Object.assign({}, ...rules) as RuleOverrides,
     };

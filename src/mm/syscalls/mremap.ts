@@ -16,7 +16,7 @@ import { refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
 import type { Vma } from '../vma';
 import { hasAny, unionOf, VM_DONTEXPAND, VM_LOCKED, VM_MAYSHARE, VM_PFNMAP, VM_SHARED } from '../vm_flags';
-import { expandInPlace, moveVma } from './mremap_move';
+import { checkMovable, expandInPlace, moveVma } from './mremap_move';
 import type { Remap } from './remap';
 import { doMunmap, unmapRange } from './munmap';
 
@@ -139,6 +139,9 @@ function remapTo(mm: Mm, remap: Remap, newAddr: U64): Prediction {
   if (remap.fixed) {
     const unmapped = unmapRange(mm, remap.to, vpnAdd(remap.to, remap.newPages));
     if (!unmapped.ok) return unmapped;
+    if (mm.rules.mremapChecksSourceFirst && mm.tree.lookup(remap.old) === undefined) {
+      return refuse('EFAULT', 'the source lay in the new range and went with it');
+    }
   }
   let pages = remap.oldPages;
   if (pages > remap.newPages) {
@@ -199,6 +202,8 @@ function movedInstead(mm: Mm, remap: Remap): Prediction {
 /** A move to where the kernel likes: the record tells where. */
 function moveSomewhere(mm: Mm, remap: Remap): Prediction {
   if (remap.newPages > TASK_SIZE_PAGES) return refuse('ENOMEM', 'the new length exceeds the address space');
+  const movable = checkMovable(mm, remap);
+  if (!movable.ok) return movable;
   if (remap.placedAt === undefined || !inTaskSize(remap.placedAt, remap.newPages)) return ok('anywhere');
   if (mm.firstIn(remap.placedAt, vpnAdd(remap.placedAt, remap.newPages)) !== undefined) return ok('anywhere');
   const moved = moveVma(mm, remap, remap.placedAt);

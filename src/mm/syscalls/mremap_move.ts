@@ -26,15 +26,11 @@ import { unmapRange } from './munmap';
  * checked the source.
  */
 export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
-  if (mm.mapCount >= mm.system.maxMapCount - 3 && !mm.rules.mremapCountCheckAlways) {
-    return refuse('ENOMEM', 'too close to vm.max_map_count for a move');
-  }
+  const movable = checkMovable(mm, remap);
+  if (!movable.ok) return movable;
   const from = remap.old;
   const end = vpnAdd(from, remap.oldPages);
   const vma = vmaAt(mm, mm.tree.find(from));
-  if (vmaForbidsSplit(vma) && (vma.start !== from || vma.end !== end)) {
-    return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
-  }
   if (remap.dontUnmap && mm.rules.dontunmapSplitsSource && hasAny(vma.flags, VM_LOCKED_MASK))
     isolate(mm, from, end);
   const source = vmaAt(mm, mm.tree.find(from));
@@ -50,6 +46,18 @@ export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
     populate(mm, vpnAdd(to, remap.oldPages), vpnAdd(to, remap.newPages), 'mmap');
   }
   return ok(bytesOfVpn(to));
+}
+
+/** What move_vma refuses wherever the memory is to go. */
+export function checkMovable(mm: Mm, remap: Remap): Result<void, Refusal> {
+  if (mm.mapCount >= mm.system.maxMapCount - 3 && !mm.rules.mremapCountCheckAlways) {
+    return refuse('ENOMEM', 'too close to vm.max_map_count for a move');
+  }
+  const vma = vmaAt(mm, mm.tree.find(remap.old));
+  if (vmaForbidsSplit(vma) && (vma.start !== remap.old || vma.end !== remap.old + remap.oldPages)) {
+    return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
+  }
+  return ok(undefined);
 }
 
 /** Splits so that [from, end) is a VMA of its own. */

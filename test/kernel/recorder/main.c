@@ -3,6 +3,7 @@
  * recorder --out FILE --script FILE [--work DIR]
  *
  * Random sequences, or exactly the calls of a text (a recording, or lines of one; each execve line begins a sequence).
+ * --map-room N: vm.max_map_count leaves a process N VMAs more than it begins with (limit.c).
  * `--` ends the options: what starts us may append arguments of its own.
  */
 #include "recorder.h"
@@ -27,7 +28,7 @@ int out_fd = OUT_FD;
 struct options {
     const char *out, *script;
     u64 seed;
-    unsigned calls;
+    unsigned calls, map_room;
     unsigned percent[CALLS];
 };
 
@@ -67,6 +68,7 @@ static struct options read_options(int count, char **args)
         else if (!strcmp(args[i], "--seed")) options.seed = strtoul(value, NULL, 10);
         else if (!strcmp(args[i], "--calls")) options.calls = (unsigned)strtoul(value, NULL, 10);
         else if (!strcmp(args[i], "--weights")) read_weights(&options, value);
+        else if (!strcmp(args[i], "--map-room")) options.map_room = (unsigned)strtoul(value, NULL, 10);
         else if (!strcmp(args[i], "--work")) work_dir = value;
         else fail("no such option", args[i]);
     }
@@ -91,6 +93,7 @@ static void write_header(const struct options *options)
          can->droppable ? " droppable" : "", can->memory_merge ? " memory-merge" : "", can->mdwe ? " mdwe" : "",
          can->pkey ? " pkey" : "", can->set_brk ? " brk" : "", can->sysv ? " sysv" : "");
     emit("# rules%s\n", can->heap_executable ? " heapExecutable=true" : "");
+    if (S->map_room) emit("# map-room %u\n", S->map_room);
     if (!options->script) emit("# seed %lu\n", options->seed);
 }
 
@@ -177,14 +180,17 @@ int main(int count, char **args)
     if (out < 0 || dup2(out, OUT_FD) < 0) fail(strerror(errno), options.out);
     for (int fd = 3; fd < OUT_FD; fd++) close(fd);
     S->next_label = FIRST_LABEL;
+    S->map_room = options.map_room;
     probe_kernel(&S->probe);
     signal(SIGCHLD, SIG_IGN);
+    if (S->map_room && !remember_limit()) fail("cannot read vm.max_map_count", NULL);
     if (!make_shared_things()) fail("cannot make files in", work_dir);
     write_header(&options);
     bool done = options.script ? record_script(&options) : record_random(&options);
     if (!done) emit("# a process was lost\n");
     emit("# end\n");
     flush_out();
+    if (S->map_room) restore_limit();
     remove_shared_things();
     return done ? 0 : 1;
 }

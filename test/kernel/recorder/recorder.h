@@ -128,6 +128,8 @@ struct shared {
     struct style style;
     struct probe probe;
     int segment[SEGMENTS];
+    /* --map-room: VMAs that a process may have besides those that it begins with; 0: the kernel's limit */
+    unsigned map_room;
     struct proc proc[MAX_PROCS];
     /* --script: the calls of one sequence */
     struct op *script;
@@ -167,6 +169,11 @@ void flush_out(void);
 bool run_sequence(void);
 bool make_shared_things(void);
 void remove_shared_things(void);
+
+/* limit.c */
+bool remember_limit(void);
+void limit_maps(void);
+void restore_limit(void);
 
 /* heap.c */
 bool place_heap(void);

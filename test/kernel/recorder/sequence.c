@@ -402,6 +402,7 @@ bool run_sequence(void)
         setpgid(0, 0);
         catch_faults();
         emit("%d execve(\"/usr/bin/recorder\", [\"recorder\"], 0x7ffc00000000 /* 0 vars */) = 0\n", S->proc[0].label);
+        limit_maps();
         find_heap();
         open_files();
         live();
