@@ -169,6 +169,6 @@ export class Script {
 export const scripts: fc.Arbitrary<Script> = fc
   .array(
     fc.tuple(fc.nat({ max: 3 }), anyDraft).map(([process, draft]): RandomCall => ({ process, ...draft })),
-    { minLength: 1, maxLength: 40 },
+    { minLength: 1, maxLength: 40, size: 'max' },
   )
   .map((calls) => new Script(calls));

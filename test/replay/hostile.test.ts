@@ -131,13 +131,6 @@ describe('size', () => {
   it.each([
     ['pids born again and again', (n: number) => '1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n'.repeat(n)],
     [
-      'many calls open at once',
-      (n: number) =>
-        Array.from({ length: n }, (_, i) => `${i + 2} munmap(0x10000, 4096 <unfinished ...>\n`).join('') +
-        `1 mmap(NULL, 4096, ${ANON}) = 0x90000\n`.repeat(n) +
-        Array.from({ length: n }, (_, i) => `${i + 2} <... munmap resumed>) = 0\n`).join(''),
-    ],
-    [
       'many processes and many calls',
       (n: number) =>
         Array.from({ length: n }, (_, i) => `1 clone(child_stack=NULL, flags=SIGCHLD) = ${i + 2}\n`).join(

@@ -172,7 +172,8 @@ function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywh
   return ok(start);
 }
 
-function hintFits(mm: Mm, start: Vpn, pages: number): boolean {
+/** Would the kernel put `pages` pages at `start`, asked for without MAP_FIXED (arch_get_unmapped_area)? */
+export function hintFits(mm: Mm, start: Vpn, pages: number): boolean {
   const end = vpnAdd(start, pages);
   if (!inTaskSize(start, pages) || mm.firstIn(start, end) !== undefined) return false;
   const next = mm.tree.at(mm.tree.find(end));

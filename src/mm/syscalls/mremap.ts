@@ -17,6 +17,7 @@ import { canModifyMm, canModifyVma } from '../seal';
 import type { Vma } from '../vma';
 import { hasAny, unionOf, VM_DONTEXPAND, VM_LOCKED, VM_MAYSHARE, VM_PFNMAP, VM_SHARED } from '../vm_flags';
 import { checkMovable, expandInPlace, moveVma } from './mremap_move';
+import { hintFits } from './mmap';
 import type { Remap } from './remap';
 import { doMunmap, unmapRange } from './munmap';
 
@@ -157,7 +158,10 @@ function remapTo(mm: Mm, remap: Remap, newAddr: U64): Prediction {
     if (!source.ok) return source;
   }
   if (remap.fixed) return moveVma(mm, moved, remap.to);
-  return moveSomewhere(mm, moved);
+  // MREMAP_DONTUNMAP alone takes the new address as a hint.
+  const hinted = remap.to !== 0 && hintFits(mm, remap.to, remap.newPages);
+  const done = moveSomewhere(mm, moved);
+  return done.ok && hinted ? ok(bytesOfVpn(remap.to)) : done;
 }
 
 /** mremap_at: the same place if possible. */

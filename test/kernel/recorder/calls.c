@@ -469,7 +469,8 @@ static bool inside(u64 addr, u64 length)
     return addr >= ARENA && addr < ARENA_END && length <= ARENA_END - addr;
 }
 
-static bool refused(u64 addr, u64 length) { return length >= TOO_LONG || addr >= TOO_LONG; }
+/* The last page below TOO_LONG is the guard page that no process has. */
+static bool refused(u64 addr, u64 length) { return length >= TOO_LONG || addr >= TOO_LONG - PAGE; }
 
 /* The length rounds up to 0, or the rounded range ends before it starts. */
 static bool wraps(u64 addr, u64 length)
@@ -490,7 +491,7 @@ bool is_safe(const struct op *op)
     switch (op->call) {
     case C_MMAP:
         if (!(a[3] & 0x100010)) return a[1] <= 64 * PAGE || a[1] >= TOO_LONG;
-        return inside(a[0], a[1]) || refused(a[0], a[1]);
+        return (inside(a[0], a[1]) && a[0] >= PAGE) || refused(a[0], a[1]);
     case C_MUNMAP: return inside(a[0], a[1]) || refused(a[0], a[1]);
     case C_MPROTECT:
     case C_PKEY_MPROTECT:
@@ -503,7 +504,7 @@ bool is_safe(const struct op *op)
     case C_MREMAP:
         if (!inside(a[0], a[1]) && !refused(a[0], a[1])) return false;
         if (a[2] > 64 * PAGE && a[2] < TOO_LONG) return false;
-        return !(a[3] & 6) || inside(a[4], a[2]) || refused(a[4], a[2]);
+        return !(a[3] & 6) || (inside(a[4], a[2]) && a[4] >= PAGE) || refused(a[4], a[2]);
     case C_MADVISE: return advice_is_safe(a[0], a[1], a[2]);
     case C_PROCESS_MADVISE:
         for (int i = 0; i < op->ranges; i++)
@@ -513,7 +514,7 @@ bool is_safe(const struct op *op)
     case C_BRK: return a[0] <= PAGE || (a[0] >= HEAP && a[0] <= HEAP + HEAP_PAGES * PAGE) || a[0] >= TOO_LONG;
     case C_SHMAT: return a[1] == 0 || inside(a[1], 8 * PAGE);
     case C_SHMDT: return inside(a[0], PAGE);
-    case C_REMAP_FILE_PAGES: return inside(a[0], a[1]) || wraps(a[0], a[1]);
+    case C_REMAP_FILE_PAGES: return (inside(a[0], a[1]) && a[0] >= PAGE) || wraps(a[0], a[1]);
     default: return true;
     }
 }

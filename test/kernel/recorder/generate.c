@@ -179,8 +179,10 @@ static bool is_odd(void) { return S->style.odd && !below(S->style.odd); }
 /* What a program would not pass, or seldom: half pages, nothing, far too much. */
 static void maybe_odd(u64 *addr, u64 *length)
 {
+    static const u64 ADDRESSES[] = {0, TOO_LONG, TOO_LONG - PAGE, -PAGE};
     static const u64 LENGTHS[] = {0, 1, 4095, 4097, 6000, TOO_LONG, 1UL << 63, -4096UL, -4095UL, -1UL};
     if (is_odd()) *addr += 1 + below(4095);
+    else if (is_odd()) *addr = ADDRESSES[below(4)];
     if (is_odd()) *length = LENGTHS[below(sizeof LENGTHS / sizeof *LENGTHS)];
     else if (is_odd()) *length -= below(4095);
 }
