@@ -208,7 +208,7 @@ describe.runIf(process.platform === 'linux')('live processes', () => {
   it('are picked from a list, also by a typed number', async () => {
     app.window.answers = [`Process ${2 ** 22 + 5}`];
     await app.run(COMMANDS.inspectProcess);
-    expect(app.window.shown[0]?.text).toMatch(/^process 4194309: .*does not exist/);
+    expect(app.window.shown[0]?.text).toMatch(/^(?:pid|process) 4194309: .*does not exist/);
   });
 
   it('say that they have ended, and keep apart who has the number now', async () => {
@@ -224,7 +224,7 @@ describe.runIf(process.platform === 'linux')('live processes', () => {
     }
     await new Promise((resolve) => child.once('close', resolve));
     await app.run(COMMANDS.refresh);
-    expect(app.view('addressSpace').message).toMatch(/^process \d+: .*(does not exist|ended)/);
+    expect(app.view('addressSpace').message).toMatch(/^(?:pid|process) \d+: .*(does not exist|ended)/);
     expect(await app.rows('addressSpace')).toEqual([]);
   });
 });
