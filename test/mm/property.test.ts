@@ -10,7 +10,7 @@ import { HEAP, scripts, type RandomCall, type Script } from './random_calls';
 import { BASE, scenario, type Scenario } from './scenario';
 
 /** A failing run prints the seed and the shortest script that still fails. */
-const RUNS = { numRuns: 150, seed: 20_240_717 };
+const RUNS = { numRuns: 80, seed: 20_240_717 };
 
 const MAX_PROCESSES = 4;
 

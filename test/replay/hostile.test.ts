@@ -92,7 +92,7 @@ describe('pids that make no sense', () => {
     );
     const text = begun.join('') + `${count + 1} brk(NULL) = 0x1000\n` + ended.join('');
     expect(replayTrace(readTrace(text), { kernel: '7.3', validate: false }).lives).toHaveLength(count + 1);
-  });
+  }, 60_000);
 });
 
 describe('addresses that no program has', () => {
@@ -120,7 +120,7 @@ describe('size', () => {
     const text = '1 brk(NULL) = 0x1000\n1 munmap(0x10000000, 4096) = 0\n';
     const replay = replayTrace(readTrace(text), { kernel: '7.3', snapshots: [snapshot], validate: false });
     expect(replay.at(Infinity).vmas('1@1')).toHaveLength(149_999);
-  });
+  }, 60_000);
 
   it('yields each state when it is reached', () => {
     const text = `1 mmap(NULL, 4096, ${ANON}) = 0x10000\n`.repeat(1000);
@@ -137,10 +137,14 @@ describe('size', () => {
           '',
         ) + '1 mprotect(0x10000, 4096, PROT_READ) = 0\n'.repeat(n * 4),
     ],
-  ])('takes time in proportion: %s', (_, text) => {
-    const work = (input: string): void => {
-      replayTrace(readTrace(input), { kernel: '7.3', validate: false });
-    };
-    expect(timeRatio(work, text(250), text(4000))).toBeLessThan(LINEAR_FOR_16);
-  });
+  ])(
+    'takes time in proportion: %s',
+    (_, text) => {
+      const work = (input: string): void => {
+        replayTrace(readTrace(input), { kernel: '7.3', validate: false });
+      };
+      expect(timeRatio(work, text(250), text(4000))).toBeLessThan(LINEAR_FOR_16);
+    },
+    60_000,
+  );
 });
