@@ -35,7 +35,7 @@ it('lists processes before anything is chosen', async () => {
   const lens = new Lens(workbench());
   await lens.showOnly(lens.processes);
   await lens.processes.findRow((row) => row.description.startsWith(`${process.pid} `), 'this test');
-  expect(await lens.processes.description()).toMatch(/^[\d,]+ processes$/);
+  await lens.processes.waitForDescription(/^[\d,]+ processes$/);
 });
 
 it('does not offer to step or to group before there is something', async () => {

@@ -77,7 +77,7 @@ describe('finding a process', () => {
       'the target',
     );
     expect(row.label).toMatch(/^python/);
-    expect(await lens.processes.message()).toMatch(new RegExp(`^Filter "${pid}": \\d+ of [\\d,]+ processes`));
+    await lens.processes.waitForMessage(new RegExp(`^Filter "${pid}": \\d+ of [\\d,]+ processes`));
     await workbench().screenshot('processes-filtered');
     await lens.processes.click((each) => each.index === row.index, 'the target');
     await waitForRegions();
@@ -211,7 +211,7 @@ describe('its address space', () => {
       return all.length === 1 && all;
     });
     expect(rows.map(shownRange)).toEqual([rangeOf(target.facts.plain)]);
-    expect(await lens.addressSpace.message()).toContain(`Filter "at:${target.facts.plain.start}": 1 of `);
+    await lens.addressSpace.waitForMessage(new RegExp(`Filter "at:${target.facts.plain.start}": 1 of `));
     await lens.run(COMMANDS.clearAddressSpaceFilter);
     await poll('the filter to go', async () => !(await lens.addressSpace.message()).includes('Filter'));
   });

@@ -75,6 +75,16 @@ export class TreeView {
     return (await this.pane.locator('.message:visible').allTextContents())[0] ?? '';
   }
 
+  /** Waits until the message above the tree is like this. */
+  async waitForMessage(like: RegExp): Promise<void> {
+    await poll(`the message ${like} in ${this.title}`, async () => like.test(await this.message()));
+  }
+
+  /** Waits until what stands beside the title is like this. */
+  async waitForDescription(like: RegExp): Promise<void> {
+    await poll(`${like} beside ${this.title}`, async () => like.test(await this.description()));
+  }
+
   /** What an empty view says, '' while it does not show it. */
   async welcome(): Promise<string> {
     return (await this.pane.locator('.welcome-view-content:visible').allInnerTexts())[0] ?? '';

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import type { ProvidedWorkbench } from './provided';
+import { poll } from './poll';
 import { QuickInput } from './quick_input';
 import { TreeView } from './tree_view';
 
@@ -85,7 +86,10 @@ export class Workbench {
     await this.page.keyboard.press('F1');
     await this.quickInput.waitUntilOpen();
     await this.quickInput.type(`>${text}`);
-    const labels = (await this.quickInput.items()).map((item) => item.label);
+    const labels = await poll(`commands like ${text}`, async () => {
+      const found = (await this.quickInput.items()).map((item) => item.label);
+      return found[0]?.includes(text) === true && found;
+    });
     await this.quickInput.cancel();
     return labels;
   }
