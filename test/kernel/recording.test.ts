@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareRecording, nearestRules } from './compare';
 import { recordingText } from './find_difference';
-import { packRecording, readRecording, unpackRecording } from './recording';
+import { packRecording, readRecording, unpackRecording, withoutLastSequence } from './recording';
 
 const TEXT = `# recording 1
 # kernel 6.12.117
@@ -29,6 +29,16 @@ const TEXT = `# recording 1
  2000000000-2000001000 ---p 0 mr,mw,me 
 # end
 `;
+
+describe('withoutLastSequence', () => {
+  it('keeps the sequences before the one that broke off', () => {
+    const head = '# kernel 6.1.192\n# sequence 0\n1001 execve("x") = 0\n';
+    const broken = `${head}# sequence 1\n1002 execve("x") = 0\n# a process was lost\n# end\n`;
+    expect(readRecording(broken).complete).toBe(false);
+    expect(withoutLastSequence(broken)).toBe(`${head}# end\n`);
+    expect(readRecording(withoutLastSequence(broken)).complete).toBe(true);
+  });
+});
 
 describe('readRecording', () => {
   const recording = readRecording(TEXT);

@@ -72,6 +72,12 @@ export function readRecording(text: string): Recording {
   };
 }
 
+/** The text of a recording that broke off, without the sequence in which it did. */
+export function withoutLastSequence(text: string): string {
+  const last = text.lastIndexOf('\n# sequence ');
+  return `${text.slice(0, last + 1)}# end\n`;
+}
+
 /** The recorder writes lists as changes: `head` and `tail` lines stay, the indented lines from `at` on come between. */
 function splice(
   old: readonly string[],

@@ -142,6 +142,9 @@ export function expandInPlace(mm: Mm, remap: Remap): Result<void, Refusal> {
   const newEnd = vpnAdd(remap.old, remap.newPages);
   const extension: MergeRange = {
     ...vmaResized(vma, vpn(end), newEnd),
+    // No VMA is there yet whose memory could have been inherited (vma_merge_extend): the one behind may be untouched.
+    forkChild: false,
+    untouched: untouchedOf(vma) === 'sure' ? 'sure' : 'assumed',
     grownFrom: vma,
   };
   if (mm.rules.closeHookBlocks === 'any' && vmaHasCloseHook(vma)) {

@@ -1,5 +1,5 @@
 import { ok } from '../../base/result';
-import type { U64 } from '../addr';
+import { TASK_SIZE_PAGES, type U64 } from '../addr';
 import * as madv from '../advice';
 import type { Mm } from '../mm';
 import { refuse, type Prediction, type Refusal } from '../refusal';
@@ -9,6 +9,9 @@ export interface AdvisedRange {
   readonly addr: U64;
   readonly length: U64;
 }
+
+/** End of the addresses that a program can pass (access_ok). */
+const USER_END = BigInt(TASK_SIZE_PAGES) * 4096n;
 
 /** Advice that never changes what memory holds: all that another process may give. */
 const REMOTE_ADVICE: ReadonlySet<number> = new Set([
@@ -32,6 +35,9 @@ export function sysProcessMadvise(
   if (flags !== 0) return refuse('EINVAL', 'process_madvise takes no flags');
   if (ranges.some(({ length }) => BigInt(length) >= 1n << 63n)) {
     return refuse('EINVAL', 'the length of a range is negative (import_iovec)');
+  }
+  if (ranges.some(({ addr, length }) => BigInt(addr) + BigInt(length) > USER_END)) {
+    return refuse('EFAULT', 'a range leaves the address space (import_iovec)');
   }
   if (!(self && mm.rules.processMadviseSelfAny) && !REMOTE_ADVICE.has(advice)) {
     return refuse('EINVAL', 'this advice cannot be given through a pidfd (process_madvise_remote_valid)');

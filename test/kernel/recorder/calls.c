@@ -389,7 +389,7 @@ static bool parse_ranges(const char **at, struct op *op)
         if (op->ranges == MAX_RANGES) return false;
         u64 *range = op->range[op->ranges++];
         int used = 0;
-        if (sscanf(p, "{iov_base=%li, iov_len=%lu}%n", (long *)&range[0], &range[1], &used) < 2 || !used)
+        if (sscanf(p, "{iov_base=%lx, iov_len=%lu}%n", &range[0], &range[1], &used) < 2 || !used)
             return false;
         p += used;
         if (!strncmp(p, ", ", 2)) p += 2;
@@ -469,6 +469,8 @@ static bool inside(u64 addr, u64 length)
     return addr >= ARENA && addr < ARENA_END && length <= ARENA_END - addr;
 }
 
+#define PROT_DOWN 0x1000000 /* PROT_GROWSDOWN */
+
 /* The last page below TOO_LONG is the guard page that no process has. */
 static bool refused(u64 addr, u64 length) { return length >= TOO_LONG || addr >= TOO_LONG - PAGE; }
 
@@ -495,6 +497,9 @@ bool is_safe(const struct op *op)
     case C_MUNMAP: return inside(a[0], a[1]) || refused(a[0], a[1]);
     case C_MPROTECT:
     case C_PKEY_MPROTECT:
+        /* This takes the first VMA in the range wherever it is: else that of the recorder's own stack. */
+        if ((a[2] & PROT_DOWN) && !inside(a[0], a[1])) return wraps(a[0], a[1]);
+        return inside(a[0], a[1]) || refused(a[0], a[1]);
     case C_MSEAL:
     case C_MLOCK:
     case C_MLOCK2:
