@@ -7,7 +7,7 @@ export const KERNEL_VERSIONS = ['6.1', '6.10', '6.11', '6.12', '6.18', '7.3'] as
 export type KernelVersion = (typeof KERNEL_VERSIONS)[number];
 
 /** Features that a kernel of any version may have been built without. */
-export const KERNEL_FEATURES = ['anon-names', 'ksm', 'thp', 'soft-dirty', 'swap'] as const;
+export const KERNEL_FEATURES = ['anon-names', 'ksm', 'thp', 'soft-dirty', 'swap', 'pkeys'] as const;
 export type KernelFeature = (typeof KERNEL_FEATURES)[number];
 
 interface RuleRow<T extends boolean | string> {
@@ -109,6 +109,11 @@ export const RULE_TABLE = {
   heapExecutable: flag(
     '000000',
     'VM_DATA_DEFAULT_FLAGS: user-mode kernels make the heap executable; others only under READ_IMPLIES_EXEC',
+  ),
+  mapAbove4g: flag('011111', 'MAP_ABOVE4G is a flag that MAP_SHARED_VALIDATE knows since 6.6'),
+  map32Bit: flag(
+    '111111',
+    'MAP_32BIT of x86-64: only places below 2 GiB will do; user-mode kernels pass it over',
   ),
   readOnlySharedZero: choice(
     ['private', 'private', 'private', 'private', 'private', 'shmem'],

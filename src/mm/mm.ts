@@ -38,6 +38,8 @@ export interface MmScalars {
   /** PR_SET_MEMORY_MERGE and PR_SET_MDWE. */
   readonly ksmAny: boolean;
   readonly mdwe: boolean;
+  /** PR_MDWE_NO_INHERIT: what a process forks has no PR_SET_MDWE. */
+  readonly mdweOwn: boolean;
   /** Pages with guard markers (MADV_GUARD_INSTALL): any access faults. */
   readonly guards: PageRanges;
   /** The whole map is known: what is not in it does not exist. False: it may exist unseen. */
@@ -51,6 +53,7 @@ const NEW_MM: MmScalars = {
   defFlags: VM_NONE,
   ksmAny: false,
   mdwe: false,
+  mdweOwn: false,
   guards: [],
   complete: false,
 };

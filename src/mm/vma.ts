@@ -11,6 +11,8 @@ export type FileOps =
   | 'dev-zero'
   /** Attach of a SysV segment: has a close hook. */
   | 'sysv'
+  /** Directories, pipes, pidfds…: there is nothing to map. */
+  | 'unmappable'
   | 'hugetlb';
 
 /**

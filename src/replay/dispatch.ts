@@ -1,6 +1,6 @@
 import type { U64 } from '../mm/addr';
 import type { Mm } from '../mm/mm';
-import type { Prediction } from '../mm/refusal';
+import { refuse, type Prediction } from '../mm/refusal';
 import { sysBrk } from '../mm/syscalls/brk';
 import { sysMadvise } from '../mm/syscalls/madvise';
 import { sysMlock, sysMlock2, sysMlockall, sysMunlock, sysMunlockall } from '../mm/syscalls/mlock';
@@ -127,6 +127,7 @@ function processMadvise(
   call: Syscall & { readonly name: 'process_madvise' },
 ): Prediction | undefined {
   const target = pidfdTarget(world, life, call.pidfd);
-  if (target === undefined || target.mm === null) return undefined;
+  if (target === undefined) return undefined;
+  if (target.mm === null) return call.flags === 0 ? refuse('ESRCH', 'the process has ended') : undefined;
   return sysProcessMadvise(target.mm, call.ranges, call.advice, call.flags, target.mm === life.mm);
 }

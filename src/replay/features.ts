@@ -25,6 +25,7 @@ export function inferFeatures(
     features.delete('thp');
   if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
     features.delete('ksm');
+  if (refusedAlways(events, givesKey)) features.delete('pkeys');
   if (events.some(refusedForSwap)) features.delete('swap');
   if (
     !snapshots.some((snapshot) =>
@@ -69,6 +70,13 @@ function isNaming({ call }: SyscallEvent): boolean {
 
 function plainName(name: { readonly kind: string; readonly text?: string }): boolean {
   return name.kind !== 'text' || /^[\w :.-]{0,79}$/.test(name.text ?? '');
+}
+
+/** Key 0 is everybody's from the beginning, where the processor has keys. */
+function givesKey({ call }: SyscallEvent): boolean {
+  return (
+    call.name === 'pkey_mprotect' && call.pkey === 0 && call.prot < 8 && saneRange(call.addr, call.length)
+  );
 }
 
 function isAdvice({ call }: SyscallEvent, ...advice: readonly number[]): boolean {

@@ -67,7 +67,9 @@ export function notePrctl(life: Life, call: Syscall): void {
   if (call.name !== 'prctl' || life.mm === null) return;
   const on = isSet(call.args[0]);
   if (call.option === 'PR_SET_MEMORY_MERGE') setMemoryMerge(life.mm, on);
-  if (call.option === 'PR_SET_MDWE') life.mm.scalars = { ...life.mm.scalars, mdwe: on };
+  if (call.option !== 'PR_SET_MDWE') return;
+  const own = /NO_INHERIT|^0x3/.test(call.args[0] ?? '');
+  life.mm.scalars = { ...life.mm.scalars, mdwe: on, mdweOwn: own };
 }
 
 function isSet(argument: string | undefined): boolean {

@@ -79,5 +79,6 @@ export function opsOf(path: string, deleted: boolean): FileOps {
   if (path === '/dev/zero') return deleted ? 'anon-shmem' : 'dev-zero';
   if (/^\/SYSV[0-9a-f]{8}$/.test(path)) return 'sysv';
   if (path === '/anon_hugepage' || path.startsWith('/dev/hugepages/')) return 'hugetlb';
+  if (/^(pid|pipe):/.test(path)) return 'unmappable';
   return 'file';
 }

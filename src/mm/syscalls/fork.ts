@@ -28,6 +28,8 @@ export function dupMm(parent: Mm): Mm {
     ...parent.scalars,
     guards,
     defFlags: without(parent.scalars.defFlags, VM_LOCKED_MASK),
+    mdwe: parent.scalars.mdwe && !parent.scalars.mdweOwn,
+    mdweOwn: false,
   });
 }
 

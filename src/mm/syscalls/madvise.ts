@@ -6,7 +6,7 @@ import type { Mm } from '../mm';
 import { withoutPages, withPages } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
-import { vmaIsAnonymous, type Vma } from '../vma';
+import { pgoffAt, vmaIsAnonymous, type Vma } from '../vma';
 import { modifyVma, setVma, vmaAt } from '../vma_modify';
 import {
   hasAll,
@@ -42,6 +42,9 @@ import {
 
 /** Pages in a huge page of the page middle directory: 2 MiB. */
 const PMD_PAGES = 512;
+
+/** Page offset whose bytes are negative as a signed number. */
+const NEGATIVE_OFFSET = 2 ** 51;
 
 /** madvise(addr, length, advice): do_madvise in mm/madvise.c. */
 export function sysMadvise(mm: Mm, addr: U64, length: U64, advice: number): Prediction {
@@ -158,9 +161,19 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
   if (advice === madv.MADV_GUARD_REMOVE) return removeGuard(mm, vma, start, end);
   const flags = advisedFlags(mm, vma, advice);
   if (!flags.ok) return flags;
+  const inFile = advice === madv.MADV_REMOVE ? checkHole(vma, start, end) : flags;
+  if (!inFile.ok) return inFile;
   if (flags.value === vma.flags) return ok(undefined);
   const modified = modifyVma(mm, index, start, end, { flags: flags.value });
   return modified.ok ? modified : refuseWith(splitRefusal(modified.error));
+}
+
+/** vfs_fallocate: offsets are signed, and a hole lies inside the largest file. */
+function checkHole(vma: Vma, start: Vpn, end: Vpn): Result<void, Refusal> {
+  if (pgoffAt(vma, start) >= NEGATIVE_OFFSET) return refuse('EINVAL', 'the offset is negative', vma);
+  return pgoffAt(vma, end) >= NEGATIVE_OFFSET
+    ? refuse('EFBIG', 'the range ends past the largest size of a file', vma)
+    : ok(undefined);
 }
 
 function refuseWith(refusal: Refusal): Result<never, Refusal> {

@@ -58,6 +58,8 @@ const MAP_SHARED_VALIDATE = 3;
 export const MAP_DROPPABLE = 8;
 export const MAP_FIXED = 0x10;
 export const MAP_ANONYMOUS = 0x20;
+const MAP_32BIT = 0x40;
+const MAP_ABOVE4G = 0x80;
 export const MAP_GROWSDOWN = 0x100;
 export const MAP_LOCKED = 0x2000;
 export const MAP_NORESERVE = 0x4000;
@@ -72,13 +74,18 @@ export const PROT_READ = 1;
 export const PROT_WRITE = 2;
 export const PROT_EXEC = 4;
 
+/** MAP_HUGETLB: binary logarithm of the page size, and where it stands in the flags. */
+const HUGE_2MB = 21;
+const HUGE_1GB = 30;
+const HUGE_SHIFT = 26;
+
 /** Flags older than MAP_SHARED_VALIDATE, which it takes without asking the file. MAP_FIXED_NOREPLACE is none of them. */
 const LEGACY_MAP_MASK =
   MAP_SHARED |
   MAP_PRIVATE |
   MAP_FIXED |
   MAP_ANONYMOUS |
-  0xc0 | // MAP_32BIT, MAP_ABOVE4G
+  MAP_32BIT |
   MAP_GROWSDOWN |
   0x1800 | // MAP_DENYWRITE, MAP_EXECUTABLE
   MAP_LOCKED |
@@ -88,11 +95,15 @@ const LEGACY_MAP_MASK =
   MAP_STACK |
   MAP_HUGETLB |
   0x0400_0000 | // MAP_UNINITIALIZED
-  (21 << 26) | // MAP_HUGE_2MB
-  (30 << 26); // MAP_HUGE_1GB
+  (HUGE_2MB << HUGE_SHIFT) |
+  (HUGE_1GB << HUGE_SHIFT);
 
-/** MAX_LFS_FILESIZE in pages. */
+/** Whole pages below MAX_LFS_FILESIZE, and below the largest offset of what is no file. */
 const LARGEST_FILE_PAGES = 2 ** 51 - 1;
+const LARGEST_DEVICE_PAGES = 2 ** 52 - 1;
+
+/** First page that MAP_32BIT does not give (2 GiB). */
+const LOW_END = 0x80000;
 
 /** A PMD-sized gap is kept below a stack that grows down (stack_guard_gap). */
 const STACK_GUARD_PAGES = 256;
@@ -115,6 +126,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!pageAligned(args.offset)) return refuse('EINVAL', 'the offset is not page aligned');
   const anonymous = (args.flags & MAP_ANONYMOUS) !== 0;
   if (!anonymous && args.file === null) return refuse('EBADF', 'the file descriptor is not open');
+  const huge = checkHuge(args, anonymous);
+  if (!huge.ok) return huge;
   if (args.length === 0) return refuse('EINVAL', 'the length is 0');
   const pages = pageAlignUp(args.length);
   if (pages === 0) return refuse('ENOMEM', 'the length wraps around');
@@ -143,6 +156,17 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
 }
 
+/** ksys_mmap_pgoff: MAP_HUGETLB says of which size the pages shall be, and a file has its own. */
+function checkHuge(args: MmapArgs, anonymous: boolean): Result<void, Refusal> {
+  if ((args.flags & MAP_HUGETLB) === 0) return ok(undefined);
+  if (!anonymous) {
+    if (args.file?.ops === 'hugetlb') return ok(undefined);
+    return refuse('EINVAL', 'MAP_HUGETLB on a file that has no huge pages');
+  }
+  const known = [0, HUGE_2MB, HUGE_1GB].includes((args.flags >>> HUGE_SHIFT) & 63);
+  return known ? ok(undefined) : refuse('EINVAL', 'the processor has no pages of this size');
+}
+
 function isFixed({ flags }: MmapArgs): boolean {
   return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) !== 0;
 }
@@ -168,7 +192,9 @@ function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywh
       return refuse('EEXIST', 'MAP_FIXED_NOREPLACE: a mapping is there already', there);
     return ok(start);
   }
-  if (start === 0 || !hintFits(mm, start, pages)) return ok('anywhere');
+  // Without MAP_FIXED only: a fixed address is taken as it is.
+  const low = (args.flags & MAP_32BIT) !== 0 && mm.rules.map32Bit;
+  if (start === 0 || !hintFits(mm, start, pages) || (low && start + pages > LOW_END)) return ok('anywhere');
   return ok(start);
 }
 
@@ -189,7 +215,7 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   if ((args.flags & MAP_LOCKED) !== 0) flags = union(flags, VM_LOCKED);
   if ((args.flags & MAP_SYNC) !== 0) flags = union(flags, VM_SYNC);
   if ((args.flags & MAP_STACK) !== 0) flags = union(flags, stackFlag(mm));
-  const kind = file === null ? anonymousKind(mm, args) : fileKind(args, file);
+  const kind = file === null ? anonymousKind(mm, args) : fileKind(mm, args, file);
   if (!kind.ok) return kind;
   flags = union(flags, kind.value);
   if (file !== null && file.writable === false && hasAny(flags, VM_SHARED)) {
@@ -222,7 +248,7 @@ function anonymousKind(mm: Mm, args: MmapArgs): Result<VmFlags, Refusal> {
 }
 
 /** What a file allows; the checks in the order of do_mmap. */
-function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
+function fileKind(mm: Mm, args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
   if (endsPastLargestFile(args, file)) {
     return refuse('EOVERFLOW', 'the range ends past the largest size of a file (file_mmap_ok)');
   }
@@ -231,7 +257,8 @@ function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
     return refuse('EINVAL', 'the mapping is neither shared nor private');
   }
   const shared = type !== MAP_PRIVATE;
-  if (type === MAP_SHARED_VALIDATE && (args.flags & ~LEGACY_MAP_MASK) !== 0) {
+  const known = LEGACY_MAP_MASK | (mm.rules.mapAbove4g ? MAP_ABOVE4G : 0);
+  if (type === MAP_SHARED_VALIDATE && (args.flags & ~known) !== 0) {
     return refuse(
       'EOPNOTSUPP',
       'MAP_SHARED_VALIDATE refuses what the file does not know: MAP_SYNC needs a DAX file',
@@ -241,14 +268,16 @@ function fileKind(args: MmapArgs, file: VmFile): Result<VmFlags, Refusal> {
     return refuse('EACCES', 'the file is not open for writing');
   }
   if (file.readable === false) return refuse('EACCES', 'the file is not open for reading');
+  if (file.ops === 'unmappable')
+    return refuse('ENODEV', 'there is nothing in such a file that can be mapped');
   if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'a file mapping cannot grow down');
   return ok(shared ? unionOf(VM_SHARED, VM_MAYSHARE) : VM_NONE);
 }
 
-/** file_mmap_ok: offsets of regular files are signed 64-bit numbers; devices have no such limit. */
+/** file_mmap_ok: offsets of regular files are signed 64-bit numbers, those of devices unsigned. */
 function endsPastLargestFile(args: MmapArgs, file: VmFile): boolean {
-  if (file.ops === 'dev-zero') return false;
-  return vpnOf(args.offset) + pageAlignUp(args.length) > LARGEST_FILE_PAGES;
+  const largest = file.ops === 'dev-zero' ? LARGEST_DEVICE_PAGES : LARGEST_FILE_PAGES;
+  return vpnOf(args.offset) + pageAlignUp(args.length) > largest;
 }
 
 /** Memory from which mmap takes the lock away again. */

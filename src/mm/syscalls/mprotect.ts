@@ -48,12 +48,19 @@ export function sysMprotect(mm: Mm, addr: U64, length: U64, prot: number, pkey =
   const end = vpnAdd(vpnOf(addr), pages);
   if (pages === 0 || end >= VPN_END) return refuse('ENOMEM', 'the range wraps around');
   if ((prot & ~(PROT_KNOWN | grows)) !== 0) return refuse('EINVAL', 'unknown protection bits');
+  if (!keyUsable(mm, pkey)) return refuse('EINVAL', 'this protection key is not allocated');
 
   const first = firstVma(mm, vpnOf(addr), end, grows);
   if (!first.ok) return first;
   const walked = canModifyMm(mm, first.value, end);
   if (!walked.ok) return walked;
   return protectRange(mm, first.value, end, prot, pkey);
+}
+
+/** mm_pkey_is_allocated, as far as a trace tells: a processor without protection keys has none, not even key 0. */
+function keyUsable(mm: Mm, pkey: number): boolean {
+  if (pkey === -1) return true;
+  return mm.has('pkeys') && pkey >= 0 && pkey < 16;
 }
 
 /**

@@ -33,6 +33,8 @@ export function sysRemapFilePages(mm: Mm, args: RemapFilePagesArgs): Prediction 
   const start = vpnOf(args.addr);
   const pages = vpnOf(args.size);
   if (pages === 0 || start + pages > VPN_END) return refuse('EINVAL', 'the range is empty or wraps around');
+  const pgoff = BigInt(args.pgoff);
+  if (pgoff + BigInt(pages) >= 1n << 64n) return refuse('EINVAL', 'the offset wraps around');
   const vma = mm.tree.lookup(start);
   if (vma?.file == null || !hasAny(vma.flags, VM_SHARED)) {
     return refuse('EINVAL', 'remap_file_pages needs a shared file mapping', vma ?? null);
@@ -51,7 +53,8 @@ export function sysRemapFilePages(mm: Mm, args: RemapFilePagesArgs): Prediction 
     prot,
     flags: MAP_SHARED | MAP_FIXED | MAP_POPULATE | (args.flags & MAP_NONBLOCK) | locked,
     file: vma.file,
-    offset: bytesOfVpn(Number(args.pgoff)),
+    // An offset that has no place in 64 bits is past the end of every file.
+    offset: bytesOfVpn(pgoff < VPN_END ? Number(pgoff) : VPN_END - 1),
     placedAt: undefined,
   });
   return mapped.ok ? ok(0) : mapped;

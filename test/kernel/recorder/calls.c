@@ -45,6 +45,7 @@ static const struct word MAP_TYPES[] = {{"MAP_FILE", 0},
                                         {NULL, 0}};
 static const struct word MAP_FLAGS[] = {{"MAP_FIXED", 0x10},
                                         {"MAP_ANONYMOUS", 0x20},
+                                        {"MAP_32BIT", 0x40},
                                         {"MAP_GROWSDOWN", 0x100},
                                         {"MAP_DENYWRITE", 0x800},
                                         {"MAP_EXECUTABLE", 0x1000},
@@ -57,6 +58,7 @@ static const struct word MAP_FLAGS[] = {{"MAP_FIXED", 0x10},
                                         {"MAP_SYNC", 0x80000},
                                         {"MAP_FIXED_NOREPLACE", 0x100000},
                                         {NULL, 0}};
+static const struct word MDWE[] = {{"PR_MDWE_REFUSE_EXEC_GAIN", 1}, {"PR_MDWE_NO_INHERIT", 2}, {NULL, 0}};
 static const struct word REMAP[] = {
     {"MREMAP_MAYMOVE", 1}, {"MREMAP_FIXED", 2}, {"MREMAP_DONTUNMAP", 4}, {NULL, 0}};
 static const struct word ADVICE[] = {{"MADV_NORMAL", 0},
@@ -168,6 +170,13 @@ const char *error_name(int error)
     return name ? name : "E???";
 }
 
+/* strerror would translate, and take a lock for it. */
+const char *error_text(int error)
+{
+    const char *text = strerrordesc_np(error);
+    return text ? text : "Unknown error";
+}
+
 /* Printing */
 
 struct sink {
@@ -275,10 +284,16 @@ void print_op(char *text, size_t size, const struct op *op)
         else put(&out, "NULL");
         break;
     case C_MEMORY_MERGE: put(&out, "prctl(PR_SET_MEMORY_MERGE, %lu, 0, 0, 0", op->a[0]); break;
-    case C_MDWE: put(&out, "prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0"); break;
+    case C_MDWE:
+        put(&out, "prctl(PR_SET_MDWE, ");
+        put_bits(&out, op->a[0], MDWE, "0", "PR_MDWE_");
+        put(&out, ", 0, 0, 0");
+        break;
     case C_FORK:
-        put(&out, "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
-                  "child_tidptr=0x7f0000000a10");
+        if (op->a[0]) put(&out, "clone(child_stack=0x7f0000020000, flags=CLONE_VM|SIGCHLD");
+        else
+            put(&out, "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
+                      "child_tidptr=0x7f0000000a10");
         break;
     case C_EXIT: put(&out, "exit_group(0"); break;
     default:
@@ -305,6 +320,7 @@ static const struct word *words_of(char kind)
     case 'l': return MLOCK;
     case 'k': return MCL;
     case 't': return SHM;
+    case 'w': return MDWE;
     default: return NULL;
     }
 }
@@ -441,14 +457,15 @@ bool parse_op(const char *line, struct op *op)
         return true;
     }
     if (!strncmp(end, "prctl(PR_SET_MDWE, ", 19)) {
+        const char *value = end + 19;
         op->call = C_MDWE;
-        op->a[0] = 1;
-        return true;
+        return parse_value(&value, 'w', &op->a[0]);
     }
     if (!strncmp(end, "clone(", 6)) {
         const char *result = strrchr(end, '=');
         op->call = C_FORK;
         op->child = result ? atoi(result + 1) : 0;
+        op->a[0] = strstr(end, "CLONE_VM") != NULL;
         return op->child > 0;
     }
     if (!strncmp(end, "exit_group(", 11)) {
@@ -492,6 +509,7 @@ bool is_safe(const struct op *op)
     const u64 *a = op->a;
     switch (op->call) {
     case C_MMAP:
+        if ((a[3] & 0x40020) == 0x40020 && (a[3] >> 26 & 63) != BAD_HUGE_SIZE) return false; /* 2 MiB at once */
         if (!(a[3] & 0x100010)) return a[1] <= 64 * PAGE || a[1] >= TOO_LONG;
         return (inside(a[0], a[1]) && a[0] >= PAGE) || refused(a[0], a[1]);
     case C_MUNMAP: return inside(a[0], a[1]) || refused(a[0], a[1]);
@@ -518,7 +536,7 @@ bool is_safe(const struct op *op)
     case C_NAME: return inside(a[0], a[1]) || wraps(a[0], a[1]);
     case C_BRK: return a[0] <= PAGE || (a[0] >= HEAP && a[0] <= HEAP + HEAP_PAGES * PAGE) || a[0] >= TOO_LONG;
     case C_SHMAT: return a[1] == 0 || inside(a[1], 8 * PAGE);
-    case C_SHMDT: return inside(a[0], PAGE);
+    case C_SHMDT: return inside(a[0], PAGE) || a[0] % PAGE;
     case C_REMAP_FILE_PAGES: return (inside(a[0], a[1]) && a[0] >= PAGE) || wraps(a[0], a[1]);
     default: return true;
     }

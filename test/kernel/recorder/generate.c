@@ -106,6 +106,7 @@ void choose_style(const unsigned *percent)
     style->guard = chance(30);
     style->ksm = chance(40);
     style->populate = chance(60);
+    style->share = !S->map_room && chance(20); /* a stack more is a VMA more */
 }
 
 /* Places */
@@ -206,11 +207,17 @@ static void gen_file(struct op *op)
         else if (style->memfd && kind-- == 0) op->a[4] = FD_MEMFD;
         else op->a[4] = ZEROS[below(3)];
         if (is_odd()) op->a[4] = FD_WO;
+        if (is_odd()) op->a[4] = chance(50) ? FD_PIDFD : -1UL;
+        /* Whether a pidfd is a file, and may be of a program, depends on the kernel. */
+        if (op->a[4] == FD_PIDFD) op->a[2] &= ~(u64)PROT_EXEC;
         /* Offsets that line up with the place, so that neighbours can join. */
         op->a[5] = chance(style->aligned) ? (op->a[0] & ~(PAGE - 1)) - ARENA : PAGE * below(12);
         if (is_odd()) op->a[5] += 1 + below(4095);
-        /* The last page of all: past the largest file. */
+        /* Past the largest file, and of a device near the last page of all. */
         if (is_odd()) op->a[5] = (1UL << 63) - PAGE;
+        if (is_odd()) op->a[5] = -PAGE * (1 + below(8));
+        if (op->a[4] == FD_PIDFD) op->a[5] = PAGE * below(12);
+        if (is_odd()) op->a[3] |= MAP_HUGETLB;
     }
 }
 
@@ -235,7 +242,10 @@ static void gen_mmap(struct op *op, const struct proc *self)
     if (chance(4)) a[3] |= MAP_STACK;
     if (is_odd()) a[3] |= chance(50) ? MAP_DENYWRITE : MAP_EXECUTABLE;
     if (is_odd()) a[3] |= MAP_SYNC;
+    if (is_odd()) a[3] |= 0x40UL << below(2); /* MAP_32BIT, MAP_ABOVE4G */
+    if ((a[3] & MAP_ANONYMOUS) && is_odd()) a[3] |= MAP_HUGETLB | (u64)BAD_HUGE_SIZE << 26;
     if (is_odd()) a[2] |= 0x10UL << below(4);
+    if (is_odd()) a[2] |= chance(50) ? PROT_GROWSDOWN : PROT_GROWSUP;
     maybe_odd(&a[0], &a[1]);
 }
 
@@ -245,6 +255,8 @@ static void gen_mprotect(struct op *op, const struct proc *self)
     op->a[2] = prot();
     if (S->style.growsdown && chance(15)) op->a[2] |= PROT_GROWSDOWN;
     if (is_odd()) op->a[2] |= EXTRA[below(6)];
+    /* Without keys in the processor only "no key" is allowed. */
+    if (op->call == C_PKEY_MPROTECT) op->a[3] = chance(70) ? -1UL : below(18);
     maybe_odd(&op->a[0], &op->a[1]);
     (void)self;
 }
@@ -300,6 +312,7 @@ static void gen_process_madvise(struct op *op, const struct proc *self)
     op->a[2] = (u64)op->ranges;
     op->a[3] = chance(40) ? REMOTE[below(3)] : advice();
     op->a[4] = is_odd() ? 1 + below(3) : 0;
+    if (slot_of(self->parent) >= 0 && self->parent && chance(30)) op->a[0] = FD_PARENT;
 }
 
 static void gen_name(struct op *op)
@@ -348,6 +361,7 @@ static void gen_shmdt(struct op *op, const struct proc *self)
         return;
     }
     op->a[0] = address(self);
+    if (is_odd()) op->a[0] += 1 + below(4095);
 }
 
 static void gen_remap_file_pages(struct op *op, const struct proc *self)
@@ -364,8 +378,12 @@ static void gen_remap_file_pages(struct op *op, const struct proc *self)
     op->a[2] = is_odd() ? prot() : 0;
     op->a[3] = below(12);
     op->a[4] = chance(15) ? MAP_NONBLOCK : 0;
+    if (is_odd()) op->a[3] = (1UL << 51) - below(12);
+    if (is_odd()) op->a[3] = -1UL - below(12);
+    if (is_odd()) op->a[4] |= 1UL << below(20);
     if (is_odd()) op->a[0] += below(4096);
     if (is_odd()) op->a[1] += below(4096);
+    if (is_odd()) op->a[1] = -PAGE * (1 + below(8));
 }
 
 /* Only mapped pages: a touch below a stack would make it grow, which no trace shows. */
@@ -426,10 +444,10 @@ static bool fill(struct op *op, const struct proc *self)
     case C_SHMAT: gen_shmat(op, self); return true;
     case C_SHMDT: a[1] = 0; gen_shmdt(op, self); return true;
     case C_REMAP_FILE_PAGES: gen_remap_file_pages(op, self); return true;
-    case C_MEMORY_MERGE: a[1] = 0; a[0] = !chance(40); return true;
-    case C_MDWE: a[1] = 0; a[0] = 1; return true;
+    case C_MEMORY_MERGE: a[1] = 0; a[0] = !chance(40); if (is_odd()) a[0] = 2; return true;
+    case C_MDWE: a[1] = 0; a[0] = is_odd() ? below(5) : chance(70) ? 1 : 3; return true;
     case C_TOUCH: a[2] = 23; return gen_touch(op, self);
-    case C_FORK: a[0] = a[1] = 0; return alive() < (int)S->style.procs;
+    case C_FORK: a[1] = 0; a[0] = S->style.share && chance(50); return alive() < (int)S->style.procs;
     case C_EXIT: a[0] = a[1] = 0; return alive() > 1;
     }
     maybe_odd(&a[0], &a[1]);

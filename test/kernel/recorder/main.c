@@ -12,12 +12,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <unistd.h>
 
 /* Descriptors of the recorder itself stay above those that a sequence opens. */
 #define OUT_FD 200
+#define LOCK_FD 201
 /* Calls in one sequence of a script. */
 #define MAX_OPS 4096
 
@@ -87,12 +89,13 @@ static void without_randomness(char **args)
 static void write_header(const struct options *options)
 {
     const struct probe *can = &S->probe;
-    emit("# recording 1\n# kernel %s\n# without%s%s%s%s%s\n", can->release, can->names ? "" : " anon-names",
-         can->ksm ? "" : " ksm", can->thp ? "" : " thp", can->soft_dirty ? "" : " soft-dirty", can->swap ? "" : " swap");
+    emit("# recording 1\n# kernel %s\n# without%s%s%s%s%s%s\n", can->release, can->names ? "" : " anon-names",
+         can->ksm ? "" : " ksm", can->thp ? "" : " thp", can->soft_dirty ? "" : " soft-dirty", can->swap ? "" : " swap",
+         can->pkeys ? "" : " pkeys");
     emit("# can%s%s%s%s%s%s%s%s\n", can->mseal ? " mseal" : "", can->guard ? " guard" : "",
          can->droppable ? " droppable" : "", can->memory_merge ? " memory-merge" : "", can->mdwe ? " mdwe" : "",
          can->pkey ? " pkey" : "", can->set_brk ? " brk" : "", can->sysv ? " sysv" : "");
-    emit("# rules%s\n", can->heap_executable ? " heapExecutable=true" : "");
+    emit("# rules%s%s\n", can->heap_executable ? " heapExecutable=true" : "", can->low_maps ? "" : " map32Bit=false");
     if (S->map_room) emit("# map-room %u\n", S->map_room);
     if (!options->script) emit("# seed %lu\n", options->seed);
 }
@@ -170,6 +173,16 @@ static bool record_script(const struct options *options)
     return done && run_script();
 }
 
+/* One at a time: files and segments have the same names in every run. The lock goes with the process. */
+static void wait_for_others(void)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s.lock", work_dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || dup2(fd, LOCK_FD) < 0 || flock(LOCK_FD, LOCK_EX)) fail(strerror(errno), path);
+    close(fd);
+}
+
 int main(int count, char **args)
 {
     struct options options = read_options(count, args);
@@ -184,10 +197,11 @@ int main(int count, char **args)
     probe_kernel(&S->probe);
     signal(SIGCHLD, SIG_IGN);
     if (S->map_room && !remember_limit()) fail("cannot read vm.max_map_count", NULL);
+    wait_for_others();
     if (!make_shared_things()) fail("cannot make files in", work_dir);
     write_header(&options);
     bool done = options.script ? record_script(&options) : record_random(&options);
-    if (!done) emit("# a process was lost\n");
+    if (!done) emit("\n# a process was lost\n");
     emit("# end\n");
     flush_out();
     if (S->map_room) restore_limit();

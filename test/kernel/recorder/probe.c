@@ -46,7 +46,17 @@ static bool sysv(void)
     return id >= 0 && !shmctl(id, IPC_RMID, NULL);
 }
 
-static bool pkey(void) { return syscall(SYS_pkey_alloc, 0, 0) > 0; }
+/* The call, not the keys: those need a processor that has them. */
+static bool pkey(void) { return !syscall(SYS_pkey_mprotect, map(PAGE, MAP_PRIVATE), PAGE, PROT_READ, -1); }
+
+static bool pkeys(void) { return syscall(SYS_pkey_alloc, 0, 0) > 0; }
+
+/* MAP_32BIT: x86-64 has it, user-mode kernels pass it over. */
+static bool low_maps(void)
+{
+    void *place = mmap((void *)ARENA, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    return (unsigned long)place < 1UL << 32;
+}
 
 static bool set_brk(void)
 {
@@ -92,6 +102,8 @@ void probe_kernel(struct probe *probe)
     probe->set_brk = in_child(set_brk);
     probe->sysv = in_child(sysv);
     probe->pkey = in_child(pkey);
+    probe->pkeys = in_child(pkeys);
+    probe->low_maps = in_child(low_maps);
     /* Locking without a limit: else how much may be locked depends on what lies outside of the arena. */
     probe->root = geteuid() == 0 || (!getrlimit(RLIMIT_MEMLOCK, &lock) && lock.rlim_cur == RLIM_INFINITY);
 }

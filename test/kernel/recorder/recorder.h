@@ -34,6 +34,8 @@ typedef uint64_t u64;
 #define MAX_VMAS 520
 /* More than the address space of any x86-64 process: refused wherever a length is looked at. */
 #define TOO_LONG (1UL << 47)
+/* Of MAP_HUGETLB: no processor has pages of 32 bytes. */
+#define BAD_HUGE_SIZE 5
 
 enum call_id {
     C_MMAP,
@@ -71,7 +73,7 @@ struct op {
     char text[MAX_TEXT];
     int ranges; /* C_PROCESS_MADVISE */
     u64 range[MAX_RANGES][2];
-    int child; /* C_FORK: label of the child, 0 for the next free one */
+    int child; /* C_FORK: label of the child, 0 for the next free one; a[0] is 1 for one that shares the memory */
 };
 
 struct outcome {
@@ -89,19 +91,22 @@ struct vma {
 
 struct proc {
     int label; /* 0: free */
+    int task;  /* its pid for the kernel */
+    int parent; /* label of the process that made it, 0 for the first */
+    void *stack; /* of a process that shares its memory with the one that made it */
     int vmas;
     struct vma vma[MAX_VMAS];
 };
 
 /* Files that every sequence opens, by descriptor. */
-enum { FD_RW = 3, FD_RO, FD_RW2, FD_WO, FD_MEMFD, FD_ZERO, FD_ZERO_RO, FD_DUP, FD_PIDFD, FDS_END };
+enum { FD_RW = 3, FD_RO, FD_RW2, FD_WO, FD_MEMFD, FD_ZERO, FD_ZERO_RO, FD_DUP, FD_PIDFD, FD_PARENT, FDS_END };
 #define SEGMENTS 3
 extern const unsigned SEGMENT_PAGES[SEGMENTS];
 
 /* What the kernel supports. */
 struct probe {
     char release[65];
-    bool names, ksm, thp, soft_dirty, swap, heap_executable, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv;
+    bool names, ksm, thp, soft_dirty, swap, heap_executable, low_maps, pkeys, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv;
 };
 
 /* How the calls of one sequence are chosen; see generate.c. */
@@ -115,7 +120,7 @@ struct style {
     unsigned noreserve, fixed, aligned; /* percent */
     unsigned names;
     unsigned procs;
-    bool file, memfd, zero, shared, hint, far, growsdown, droppable, guard, ksm, populate;
+    bool file, memfd, zero, shared, hint, far, growsdown, droppable, guard, ksm, populate, share;
 };
 
 /* All state that the processes of a sequence share. One of them runs at a time: whose turn it is. */
@@ -151,6 +156,7 @@ void print_op(char *out, size_t size, const struct op *op);
 bool parse_op(const char *line, struct op *op);
 bool is_safe(const struct op *op);
 const char *error_name(int error);
+const char *error_text(int error);
 const char *fd_note(u64 fd);
 
 /* generate.c */
@@ -166,6 +172,7 @@ bool read_vmas(struct proc *proc);
 /* sequence.c */
 void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void flush_out(void);
+int slot_of(int label);
 bool run_sequence(void);
 bool make_shared_things(void);
 void remove_shared_things(void);

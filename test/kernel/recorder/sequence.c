@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,11 +22,14 @@
 #define FILE_BYTES (4UL << 20)
 /* The kernel has died, or the recorder: no call takes so long. */
 #define PATIENCE 60
+/* Of a process that shares its memory; the lowest part is where faults are caught. */
+#define SHARER_STACK (1UL << 18)
+#define FAULT_STACK 16384UL
 
 const unsigned SEGMENT_PAGES[SEGMENTS] = {1, 3, 6};
 static const unsigned SEGMENT_KEY[SEGMENTS] = {0x766d6101, 0x766d6103, 0x766d6106};
 
-/* Which process this is: index into S->proc. */
+/* Which process this is: index into S->proc. Processes that share their memory share this too: the one whose turn it is. */
 static int me;
 
 /* Output: one buffer for all processes, since one writes at a time. */
@@ -55,14 +59,28 @@ void emit(const char *format, ...)
 
 /* Turns */
 
+/* Without errno, which belongs to whose turn it is: processes may share their memory. */
+static long wait_for_change(uint32_t now, const struct timespec *patience)
+{
+    register const struct timespec *timeout __asm__("r10") = patience;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_futex), "D"(&S->turn), "S"(FUTEX_WAIT), "d"(now), "r"(timeout)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
 static bool await_turn(uint32_t mine)
 {
     struct timespec patience = {PATIENCE, 0};
     for (;;) {
         uint32_t now = __atomic_load_n(&S->turn, __ATOMIC_ACQUIRE);
-        if (now == mine) return true;
-        if (syscall(SYS_futex, &S->turn, FUTEX_WAIT, now, &patience, NULL, 0) < 0 && errno == ETIMEDOUT) return false;
+        if (now == mine) break;
+        if (wait_for_change(now, &patience) == -ETIMEDOUT) return false;
     }
+    if (mine < MAX_PROCS) me = (int)mine;
+    return true;
 }
 
 static void give_turn(uint32_t to)
@@ -71,7 +89,7 @@ static void give_turn(uint32_t to)
     syscall(SYS_futex, &S->turn, FUTEX_WAKE, MAX_PROCS + 1, NULL, NULL, 0);
 }
 
-static int slot_of(int label)
+int slot_of(int label)
 {
     for (int i = 0; i < MAX_PROCS; i++)
         if (S->proc[i].label == label) return i;
@@ -107,7 +125,7 @@ static void emit_call(const struct op *op, struct outcome outcome)
     print_op(text, sizeof text, op);
     emit("%d %s = ", S->proc[me].label, text);
     bool address = op->call == C_MMAP || op->call == C_MREMAP || op->call == C_BRK || op->call == C_SHMAT;
-    if (outcome.value == -1) emit("-1 %s (%s)\n", error_name(outcome.error), strerror(outcome.error));
+    if (outcome.value == -1) emit("-1 %s (%s)\n", error_name(outcome.error), error_text(outcome.error));
     else if (address) emit("%#lx\n", outcome.value);
     else emit("%ld\n", outcome.value);
 }
@@ -168,6 +186,7 @@ const char *fd_note(u64 fd)
     case FD_ZERO:
     case FD_ZERO_RO: return "</dev/zero>";
     case FD_PIDFD: snprintf(note, sizeof note, "<pid:%d>", S->proc[me].label); break;
+    case FD_PARENT: snprintf(note, sizeof note, "<pid:%d>", S->proc[me].parent); break;
     default: return "";
     }
     return note;
@@ -178,17 +197,28 @@ static void open_one(int fd, const char *path, int flags, const char *words)
     int opened = open(path, flags, 0600);
     if (opened != fd) {
         S->failed = true;
-        emit("# %s opened as %d instead of %d: %s\n", path, opened, fd, strerror(errno));
+        emit("# %s opened as %d instead of %d: %s\n", path, opened, fd, error_text(errno));
     }
     emit("%d openat(AT_FDCWD, \"%s\", %s) = %d<%s>\n", S->proc[me].label, path, words, fd, path);
 }
 
+static void close_one(int fd)
+{
+    if (fcntl(fd, F_GETFD) < 0) return;
+    emit("%d close(%d) = 0\n", S->proc[me].label, fd);
+    close(fd);
+}
+
+/* A descriptor of its own memory, and one of that of the process that made it: the one it inherited. */
 static void open_pidfd(void)
 {
-    if (fcntl(FD_PIDFD, F_GETFD) >= 0) {
-        emit("%d close(%d) = 0\n", S->proc[me].label, FD_PIDFD);
-        close(FD_PIDFD);
+    close_one(FD_PARENT);
+    if (S->proc[me].parent) {
+        const char *note = fd_note(FD_PARENT);
+        if (dup(FD_PIDFD) != FD_PARENT) S->failed = true;
+        emit("%d dup(%d%s) = %d%s\n", S->proc[me].label, FD_PIDFD, note, FD_PARENT, note);
     }
+    close_one(FD_PIDFD);
     if (syscall(SYS_pidfd_open, getpid(), 0) != FD_PIDFD) S->failed = true;
     emit("%d pidfd_open(%d, 0) = %d%s\n", S->proc[me].label, S->proc[me].label, FD_PIDFD, fd_note(FD_PIDFD));
 }
@@ -270,6 +300,41 @@ static void give_back(const struct op *op, long value)
     record_vmas();
 }
 
+static void live(int self);
+
+/* The first turn of a new process. */
+static void begin_child(int slot)
+{
+    if (!await_turn((uint32_t)slot)) _exit(1);
+    record_vmas();
+    open_pidfd();
+}
+
+/* Faults are caught on a stack of their own, since they happen on any. */
+static void catch_on(void *stack)
+{
+    stack_t alternative = {.ss_sp = stack, .ss_size = FAULT_STACK};
+    sigaltstack(&alternative, NULL);
+}
+
+static int start_sharer(void *slot)
+{
+    catch_on(S->proc[(intptr_t)slot].stack);
+    begin_child((int)(intptr_t)slot);
+    live((int)(intptr_t)slot);
+    return 0;
+}
+
+/* A process that shares its memory with this one. Its stack lies outside of the arena and goes with the memory. */
+static pid_t make_sharer(int slot)
+{
+    char *stack = mmap(NULL, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED) return -1;
+    S->proc[slot].stack = stack;
+    return clone(start_sharer, stack + SHARER_STACK, CLONE_VM | SIGCHLD, (void *)(intptr_t)slot);
+}
+
+/* The slot of the new process: in the process that made it and, once it has its turn, in the new one. */
 static int fork_child(struct op *op)
 {
     int slot = slot_of(0);
@@ -278,9 +343,10 @@ static int fork_child(struct op *op)
     else if (op->child >= S->next_label) S->next_label = op->child + 1;
     S->proc[slot].vmas = 0;
     S->proc[slot].label = op->child;
-    pid_t pid = fork();
+    S->proc[slot].parent = S->proc[me].label;
+    pid_t pid = op->a[0] ? make_sharer(slot) : fork();
     if (pid == 0) {
-        me = slot;
+        begin_child(slot);
         return slot;
     }
     if (pid < 0) S->proc[slot].label = 0;
@@ -344,14 +410,21 @@ static int next_turn(void)
     return S->proc[turn].label ? turn : me;
 }
 
-static void live(void)
+/* May this process make the call now? */
+static bool is_possible(const struct op *op)
+{
+    if (op->call == C_PROCESS_MADVISE && op->a[0] == FD_PARENT && slot_of(S->proc[me].parent) < 0) return false;
+    return is_safe(op);
+}
+
+static void live(int self)
 {
     struct op op;
     for (;;) {
-        if (!await_turn((uint32_t)me)) _exit(1);
+        if (!await_turn((uint32_t)self)) _exit(1);
         if (S->failed || !next_op(&op)) leave();
         int slot = slot_of(op.pid);
-        if (slot != me) {
+        if (slot != self) {
             give_turn((uint32_t)slot);
             continue;
         }
@@ -361,28 +434,25 @@ static void live(void)
         if (op.call == C_EXIT) leave();
         if (op.call == C_FORK) {
             int child = fork_child(&op);
-            if (child == me) {
-                await_turn((uint32_t)me);
-                record_vmas();
-                open_pidfd();
+            if (child >= 0 && child == me) {
+                self = child;
             } else if (child >= 0) {
                 give_turn((uint32_t)child);
                 continue;
             }
-        } else if (is_safe(&op)) {
+        } else if (is_possible(&op)) {
             run_op(&op);
         }
         int turn = next_turn();
-        if (turn >= 0 && turn != me) give_turn((uint32_t)turn);
+        if (turn >= 0 && turn != self) give_turn((uint32_t)turn);
     }
 }
 
 static void catch_faults(void)
 {
-    static char stack[16384] __attribute__((aligned(4096)));
-    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    static char stack[FAULT_STACK] __attribute__((aligned(4096)));
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaltstack(&alternative, NULL);
+    catch_on(stack);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
 }
@@ -391,7 +461,7 @@ static void catch_faults(void)
 bool run_sequence(void)
 {
     for (int i = 0; i < MAX_PROCS; i++) S->proc[i].label = 0;
-    S->proc[0].vmas = 0;
+    S->proc[0].vmas = S->proc[0].parent = 0;
     S->proc[0].label = S->script ? S->script_root : S->next_label++;
     S->step = 0;
     give_turn(0);
@@ -405,7 +475,7 @@ bool run_sequence(void)
         limit_maps();
         find_heap();
         open_files();
-        live();
+        live(0);
     }
     bool ended = await_turn(MAIN_TURN);
     if (!ended) kill(-pid, SIGKILL);
