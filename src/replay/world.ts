@@ -88,10 +88,14 @@ export class World {
     this.byTid.set(tid, life);
   }
 
-  /** exec: a new, unknown address space; other threads are gone. */
+  /** exec: a new, unknown address space, which keeps what prctl asked for; other threads are gone. */
   exec(life: Life, command: string): void {
+    const before = life.mm?.scalars;
     this.release(life);
     const mm = this.newMm();
+    if (before !== undefined) {
+      mm.scalars = { ...mm.scalars, ksmAny: before.ksmAny, mdwe: before.mdwe && !before.mdweOwn };
+    }
     life.mm = mm;
     this.moved.add(life);
     this.users.set(mm, 1);

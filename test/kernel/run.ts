@@ -59,6 +59,8 @@ class Run {
   private calls = 0;
   private free = 0;
   private lost = 0;
+  /** Milliseconds spent in the kernel that is recorded. */
+  private recorded = 0;
   private readonly started = performance.now();
 
   constructor(
@@ -71,7 +73,9 @@ class Run {
     const { seed, calls, weights } = this.options;
     for (let batch = 0; this.calls < calls; batch++) {
       const size = this.options.save === undefined ? Math.min(BATCH, calls - this.calls) : calls;
+      const before = performance.now();
       const text = this.recorder.random(seed + batch, size, weights);
+      this.recorded += performance.now() - before;
       const recording = this.readComplete(text, seed + batch);
       if (recording === undefined) return 3;
       const compareOptions = this.compareOptions(recording);
@@ -91,7 +95,8 @@ class Run {
       this.progress();
     }
     this.print(
-      `${this.calls} calls: every result and every VMA list as the kernel has them (${this.seconds()} s)`,
+      `${this.calls} calls: every result and every VMA list as the kernel has them ` +
+        `(${this.seconds()} s, ${Math.round(this.recorded / 1000)} of them to record)`,
     );
     if (this.lost > 0) this.print(`${this.lost} sequences were lost and not compared`);
     return this.lost > 0 ? 3 : 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Replay } from '../../src/replay/replay_types';
-import { by, end, fork, lifeId, mapped, maps, named, p, replayed, results } from './traced';
+import { by, end, flags, fork, lifeId, mapped, maps, named, p, replayed, results } from './traced';
 
 const THREAD = 'CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM';
 const thread = (tid: number): string => `clone(child_stack=0x7f2000000000, flags=${THREAD}) = ${tid}`;
@@ -219,6 +219,25 @@ describe('exec', () => {
     expect(holders(replay, 5)).toEqual(['old 1: 10']);
     expect(replay.lives.map(({ command }) => command)).toEqual(['', 'tool']);
     expect(replay.steps[5]?.mismatch).toBeUndefined();
+  });
+
+  // Run on 6.12.117, 6.18.44 and 7.3.4.
+  it.each([
+    ['PR_MDWE_REFUSE_EXEC_GAIN', '-1 EACCES (Permission denied)'],
+    ['PR_MDWE_REFUSE_EXEC_GAIN|PR_MDWE_NO_INHERIT', '0'],
+  ])('keeps what prctl asked for: %s', (mdwe, result) => {
+    const replay = replayed([
+      ...by(
+        10,
+        `prctl(PR_SET_MDWE, ${mdwe}, 0, 0, 0) = 0`,
+        'prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0) = 0',
+        'execve("/bin/x", ["x"], 0x7ffc00000000 /* 0 vars */) = 0',
+        mapped(0, 1),
+        `mprotect(${p(0)}, 4096, PROT_READ|PROT_EXEC) = ${result}`,
+      ),
+    ]);
+    expect(results(replay).at(-1)).not.toContain('predicted');
+    expect(flags(end(replay))).toContain(' mg');
   });
 
   it('that fails changes nothing', () => {
