@@ -99,7 +99,7 @@ export const RULE_TABLE = {
   ),
   dontunmapBesideSource: choice(
     ['no-merge', 'joins-source', 'joins-source', 'skips-source', 'joins-source', 'skips-source'],
-    'a MREMAP_DONTUNMAP copy whose merge would take its own source in: merges, merges with the other neighbour only, or not at all',
+    'a MREMAP_DONTUNMAP copy beside its own source: merges with it, with the other neighbour only, or not at all',
   ),
   populateStopsAtGap: flag(
     '011111',

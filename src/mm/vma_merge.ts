@@ -230,11 +230,14 @@ export function placeNew(mm: Mm, range: MergeRange, from: NewRangeFrom): number 
     } else if (!fit) next = undefined;
     else if (vmaHasCloseHook(next)) next = undefined;
   }
-  if (from.by === 'mremap' && from.keep !== null && (prev === from.keep || next === from.keep)) {
+  if (from.by === 'mremap' && from.keep !== null) {
+    const { keep } = from;
     const rule = mm.rules.dontunmapBesideSource;
-    if (rule === 'no-merge') prev = next = undefined;
-    else if (rule === 'skips-source' && prev === from.keep) prev = undefined;
-    else if (rule === 'skips-source') next = undefined;
+    // That the source lies beside it is enough, whether it fits or not.
+    const beside = keep.end === range.start || keep.start === range.end;
+    if (rule === 'no-merge' && beside) prev = next = undefined;
+    if (rule === 'skips-source' && prev === keep) prev = undefined;
+    if (rule === 'skips-source' && next === keep) next = undefined;
   }
   const sticky = union(range.flags, union(prev?.flags ?? range.flags, next?.flags ?? range.flags));
   if (prev !== undefined && next !== undefined) {
