@@ -5,6 +5,7 @@ import {
   lessSure,
   untouchedOf,
   vmaHasCloseHook,
+  vmaIsAnonymous,
   vmaPages,
   vmaResized,
   type Untouched,
@@ -233,9 +234,10 @@ export function placeNew(mm: Mm, range: MergeRange, from: NewRangeFrom): number 
   if (from.by === 'mremap' && from.keep !== null) {
     const { keep } = from;
     const rule = mm.rules.dontunmapBesideSource;
-    // That the source lies beside it is enough, whether it fits or not.
+    // Renumbered memory could join its own source. That it lies beside it is enough, whether it fits or not.
     const beside = keep.end === range.start || keep.start === range.end;
-    if (rule === 'no-merge' && beside) prev = next = undefined;
+    const renumbered = vmaIsAnonymous(keep) && keep.anonVma === 0;
+    if (rule === 'no-merge' && beside && renumbered) prev = next = undefined;
     if (rule === 'skips-source' && prev === keep) prev = undefined;
     if (rule === 'skips-source' && next === keep) next = undefined;
   }
