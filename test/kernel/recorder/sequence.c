@@ -410,9 +410,21 @@ static int next_turn(void)
     return S->proc[turn].label ? turn : me;
 }
 
-/* May this process make the call now? */
+/* Whoever shares the memory may have unmapped it since we last looked. */
+static bool is_mapped(u64 addr, u64 length)
+{
+    static struct proc now;
+    u64 end = addr + length;
+    if (!read_vmas(&now)) return false;
+    for (int i = 0; i < now.vmas; i++)
+        if (now.vma[i].start <= addr && addr < now.vma[i].end) addr = now.vma[i].end;
+    return addr >= end;
+}
+
+/* May this process make the call now? A write below a stack would make that grow, which no trace shows. */
 static bool is_possible(const struct op *op)
 {
+    if (op->call == C_TOUCH && !is_mapped(op->a[0], op->a[1])) return false;
     if (op->call == C_PROCESS_MADVISE && op->a[0] == FD_PARENT && slot_of(S->proc[me].parent) < 0) return false;
     return is_safe(op);
 }
