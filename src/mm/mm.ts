@@ -3,6 +3,7 @@ import type { U64, Vpn } from './addr';
 import { TASK_SIZE_PAGES, VPN_END } from './addr';
 import type { AnonVmaName, AnonVmaNames } from './anon_vma_name';
 import type { KernelFeature, KernelRules } from './kernel_rules';
+import type { Overcommit, ProcessLimits } from './process_limits';
 import { withoutPages, type PageRanges } from './page_ranges';
 import { overlaps, type Vma } from './vma';
 import { VmaTree } from './vma_tree';
@@ -16,6 +17,9 @@ export interface MmSystem {
   readonly ids: { anonVma: number; file: number; mm: number };
   /** vm.max_map_count. */
   readonly maxMapCount: number;
+  /** vm.overcommit_memory, and pages of memory and swap; undefined where nothing told. */
+  readonly overcommit: Overcommit;
+  readonly commitPages: number | undefined;
   /** Seal checks: VMAs that each policy visits, counted whichever is in force. */
   readonly sealVisits: { prePass: number; inLoop: number };
 }
@@ -65,7 +69,10 @@ export class Mm {
   /** Replacements since {@link takeChanges}, oldest first. */
   private journal: VmaChange[] = [];
   scalars: MmScalars;
+  /** Limits of the process whose call is made; who calls sets them. */
+  limits: ProcessLimits = {};
   private accessDecided = false;
+  private capabilityDecided = false;
   /** Counts replacements, so that one who compared can tell whether anything has changed since. */
   version = 0;
 
@@ -122,6 +129,18 @@ export class Mm {
   takeAccessDecided(): boolean {
     const decided = this.accessDecided;
     this.accessDecided = false;
+    return decided;
+  }
+
+  /** Says that what the current call does depends on a capability (CAP_IPC_LOCK) that nothing has shown. */
+  noteCapabilityDecides(): void {
+    this.capabilityDecided = true;
+  }
+
+  /** Did anything since the last call of this depend on a capability? */
+  takeCapabilityDecided(): boolean {
+    const decided = this.capabilityDecided;
+    this.capabilityDecided = false;
     return decided;
   }
 

@@ -1,11 +1,12 @@
 import { pageAlignUp, vpnAdd, vpnOf, type U64 } from '../mm/addr';
-import type { Mm } from '../mm/mm';
+import type { Mm, MmMark } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
 import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
 import { MREMAP_FIXED } from '../mm/syscalls/mremap';
 import type { SyscallEvent } from '../trace/event';
 import { predictedText, recordedText } from './call_text';
 import { dispatch } from './dispatch';
+import { forgetCapability, learnCapability } from './limit_events';
 import type { Mismatch } from './replay_types';
 import { clearRange, dropSeals, force, learnFromBrk, learnMemory, touchedRange, unexplained } from './settle';
 import type { Life, World } from './world';
@@ -27,8 +28,10 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
   const untraced = placed === undefined ? undefined : clearOccupied(mm, event, placed);
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
+  mm.takeCapabilityDecided();
   const prediction = predict();
-  const predicted = predictedText(event.call, prediction);
+  const open = mm.takeCapabilityDecided();
+  const predicted = open ? '?' : predictedText(event.call, prediction);
   const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
 
   if (event.result.kind === 'unknown') {
@@ -40,11 +43,37 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
     return result({ code: 'injected', text: 'strace injected this result: the kernel never ran the call' });
   }
   if (prediction === undefined) return result(undefined);
+  if (open) {
+    // With the capability the call goes as predicted; only without it a limit refuses.
+    const granted = predictedText(event.call, prediction);
+    if (granted === recorded || (granted === '?' && placed !== undefined)) {
+      learnCapability(life, true);
+      return result(untraced);
+    }
+    const again = refusedForLackOfIt(mm, life, mark, predict);
+    if (predictedText(event.call, again) === recorded) return { ...result(undefined), prediction: again };
+    forgetCapability(life);
+    mm.rollback(mark);
+    predict();
+    mm.takeCapabilityDecided();
+  }
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
   mm.rollback(mark);
   if (placed === undefined) return result(unexplained(prediction, recorded));
   return result(succeedAnyway(mm, event, placed, prediction, predict, recorded));
+}
+
+/** The same call as a process without CAP_IPC_LOCK makes it. */
+function refusedForLackOfIt(
+  mm: Mm,
+  life: Life,
+  mark: MmMark,
+  predict: () => Prediction | undefined,
+): Prediction | undefined {
+  mm.rollback(mark);
+  learnCapability(life, false);
+  return predict();
 }
 
 /** The record says success where the rules said no: learn what must have been, try again, else force it. */
@@ -56,6 +85,13 @@ function succeedAnyway(
   predict: () => Prediction | undefined,
   recorded: string,
 ): Mismatch {
+  if (event.call.name === 'brk' && value === mm.scalars.brk && prediction.ok) {
+    // Refused, without an errno.
+    return {
+      code: 'limit-unknown',
+      text: 'the break stayed: a limit that the trace does not show (RLIMIT_*, memory)',
+    };
+  }
   const range = touchedRange(event.call);
   const matches = (): boolean => {
     const mark = mm.begin();

@@ -29,6 +29,7 @@ export function dispatch(
   placedAt: U64 | undefined,
   at: { readonly line: number; readonly pid: number },
 ): Prediction | undefined {
+  mm.limits = life.limits;
   switch (call.name) {
     case 'mmap': {
       const file = (call.flags & MAP_ANONYMOUS) !== 0 ? null : life.files.fileOf(call.fd);
@@ -89,7 +90,7 @@ function wantedName(name: NameArg): WantedName {
       if (name.truncated) return { certainty: 'prefix', text: name.text };
       return { certainty: 'exact', text: name.text, byteLength: byteLength(name.text) };
     case 'pointer':
-      return { certainty: 'pointer', text: '' };
+      return name.unreadable === true ? { certainty: 'unreadable' } : { certainty: 'pointer', text: '' };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { KernelVersion, RuleOverrides } from '../mm/kernel_rules';
+import type { Overcommit } from '../mm/process_limits';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { AnonVmaName } from '../mm/anon_vma_name';
 import type { Vma } from '../mm/vma';
@@ -12,6 +13,10 @@ export interface ReplayOptions {
   readonly rules?: RuleOverrides;
   /** vm.max_map_count, less the VMAs that the trace does not show. Without it the kernel's default. */
   readonly maxMapCount?: number;
+  /** vm.overcommit_memory; the kernel's default is `guess`. */
+  readonly overcommit?: Overcommit;
+  /** Pages of memory and swap together: `guess` refuses a request of more. Without it nothing is refused so. */
+  readonly commitPages?: number;
   readonly snapshots?: readonly SnapshotInput[];
   /**
    * Recount all references and order after every step (validateMm). Without a word it is done for as long as it costs

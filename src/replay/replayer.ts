@@ -1,10 +1,14 @@
+import { vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
+import { growDown } from '../mm/stack_growth';
+import { hasAny, VM_GROWSDOWN } from '../mm/vm_flags';
 import { validateMm } from '../mm/validate_mm';
-import type { SyscallEvent, Trace, TraceEvent } from '../trace/event';
+import type { SignalEvent, SyscallEvent, Trace, TraceEvent } from '../trace/event';
 import { applyCall } from './apply_call';
 import { callName, memoryKind } from './call_text';
 import { denialOf, SealLog } from './denial';
 import { inferFeatures } from './features';
+import { forgetCapability, noteLimits } from './limit_events';
 import { noteFile, notePrctl } from './file_events';
 import { leftBehind } from './left_behind';
 import { childOf, PendingClones, PendingReleases } from './lookahead';
@@ -81,7 +85,10 @@ export class Replayer {
   ) {
     this.snapshots = [...(options.snapshots ?? [])].sort((a, b) => a.line - b.line);
     const features = inferFeatures(trace.events, this.snapshots, options.without ?? []);
-    this.world = new World(options.kernel, options.rules ?? {}, features, options.maxMapCount);
+    this.world = new World(options.kernel, options.rules ?? {}, features, options.maxMapCount, {
+      ...(options.overcommit === undefined ? {} : { overcommit: options.overcommit }),
+      ...(options.commitPages === undefined ? {} : { commitPages: options.commitPages }),
+    });
     this.timeline = new Timeline(this.world.system.rules);
     this.clones = new PendingClones(trace.events);
     this.releases = new PendingReleases(trace.events);
@@ -120,6 +127,8 @@ export class Replayer {
         if (life !== undefined) this.exit(life, event.pid, event.line, event.how);
         return;
       case 'signal':
+        if (life?.mm) this.signal(life.mm, event);
+        return;
       case 'superseded':
         return;
     }
@@ -172,7 +181,23 @@ export class Replayer {
     else if (result.kind === 'value') {
       noteFile(this.world, life, event);
       notePrctl(life, call);
+      noteLimits(this.world, life, call);
     }
+  }
+
+  /**
+   * An access that memory does not allow (SEGV_ACCERR) reached memory: where none was known, what lies above had grown down
+   * to it first.
+   */
+  private signal(mm: Mm, { code, faultAddr }: SignalEvent): void {
+    if (code !== 'SEGV_ACCERR' || faultAddr === undefined) return;
+    const page = vpnOf(faultAddr);
+    if (mm.tree.lookup(page) !== undefined) return;
+    const index = mm.tree.find(page);
+    const above = mm.tree.at(index);
+    if (above === undefined || !hasAny(above.flags, VM_GROWSDOWN)) return;
+    this.world.touch(mm);
+    growDown(mm, index, page);
   }
 
   private memoryCall(life: Life, event: SyscallEvent): void {
@@ -249,6 +274,7 @@ export class Replayer {
 
   private exec(life: Life, event: SyscallEvent): void {
     const path = event.call.name === 'execve' ? event.call.path : undefined;
+    forgetCapability(life);
     this.world.exec(life, path?.slice(path.lastIndexOf('/') + 1) ?? '');
     this.step(life, event, {
       kind: 'exec',

@@ -2,6 +2,7 @@ import { assert } from '../base/assert';
 import { vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import { anonVmaPrepare } from '../mm/fault';
+import { growDown } from '../mm/stack_growth';
 import { setVma, vmaAt } from '../mm/vma_modify';
 import { hasAny, union, VM_ACCOUNT, VM_GROWSDOWN, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
 import { untouchedOf, vmaResized, type Vma } from '../mm/vma';
@@ -68,8 +69,9 @@ export function settleStackGrowth(mm: Mm, entries: readonly MapsEntry[]): number
     const vma = mm.tree.at(index);
     if (vma === undefined || vma.end !== entry.end || vma.start <= entry.start) continue;
     if (!hasAny(vma.flags, VM_GROWSDOWN)) continue;
-    const grown = vma.start - entry.start;
-    setVma(mm, index, { start: entry.start, pgoff: vma.pgoff - grown, anonPgoff: vma.anonPgoff - grown });
+    // Under which limits and beside which neighbours it grew is past; only room it must have had.
+    if (vma.pgoff < vma.start - entry.start || mm.firstIn(entry.start, vma.start) !== undefined) continue;
+    growDown(mm, index, entry.start);
     settled++;
   }
   return settled;

@@ -1,6 +1,7 @@
 import { assert } from '../base/assert';
 import { AnonVmaNames } from '../mm/anon_vma_name';
 import { kernelRules, type KernelFeature, type KernelVersion, type RuleOverrides } from '../mm/kernel_rules';
+import type { Overcommit, ProcessLimits } from '../mm/process_limits';
 import { Mm, type MmSystem } from '../mm/mm';
 import { dupMm } from '../mm/syscalls/fork';
 import { FileTable } from './file_table';
@@ -18,6 +19,8 @@ export interface Life {
   mm: Mm | null;
   command: string;
   files: FileTable;
+  /** RLIMIT_* and what lifts them, as far as the trace tells. A forked child has its parent's, and exec keeps them. */
+  limits: ProcessLimits;
   /** Threads alive, by tid; the process ends with its last. */
   readonly tasks: Set<number>;
   /** Tids of all threads it ever had besides the leader. */
@@ -43,6 +46,7 @@ export class World {
     overrides: RuleOverrides,
     features: ReadonlySet<KernelFeature>,
     maxMapCount = DEFAULT_MAX_MAP_COUNT,
+    memory: { readonly overcommit?: Overcommit; readonly commitPages?: number } = {},
   ) {
     this.system = {
       rules: kernelRules(kernel, overrides),
@@ -50,6 +54,8 @@ export class World {
       names: new AnonVmaNames(),
       ids: { anonVma: 1, file: 1, mm: 1 },
       maxMapCount,
+      overcommit: memory.overcommit ?? 'guess',
+      commitPages: memory.commitPages,
       sealVisits: { prePass: 0, inLoop: 0 },
     };
   }
@@ -70,6 +76,7 @@ export class World {
     const mm = sharedMm ? parent.mm : dupMm(parent.mm);
     this.touch(mm);
     const child = this.addLife(tid, line, parent, mm, parent.command, parent.files.fork());
+    child.limits = parent.limits;
     parent.children.push(child);
     return child;
   }
@@ -164,6 +171,7 @@ export class World {
       mm,
       command,
       files,
+      limits: {},
       tasks: new Set([tid]),
       threads: [],
       children: [],

@@ -78,8 +78,11 @@ export type NameArg =
   | { readonly kind: 'null' }
   /** `text` is a prefix only when `truncated` (a small -s). */
   | { readonly kind: 'text'; readonly text: string; readonly truncated: boolean }
-  /** The capture has the pointer only: names at different pointers are taken as different. */
-  | { readonly kind: 'pointer'; readonly pointer: U64 };
+  /**
+   * The capture has the pointer only: names at different pointers are taken as different. `unreadable` where it prints
+   * texts, and none could be read there.
+   */
+  | { readonly kind: 'pointer'; readonly pointer: U64; readonly unreadable?: true };
 
 /** Arguments in bytes, flags as numbers with unknown bits kept. Names are those of the kernel's prototypes. */
 export type Syscall =

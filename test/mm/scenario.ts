@@ -7,6 +7,7 @@ import {
   type KernelVersion,
   type RuleOverrides,
 } from '../../src/mm/kernel_rules';
+import type { Overcommit, ProcessLimits } from '../../src/mm/process_limits';
 import type { Mm } from '../../src/mm/mm';
 import { DONE, type Prediction, type Refusal } from '../../src/mm/refusal';
 import {
@@ -20,6 +21,7 @@ import {
   PROT_WRITE,
 } from '../../src/mm/syscalls/mmap';
 import { MREMAP_DONTUNMAP, MREMAP_FIXED, MREMAP_MAYMOVE } from '../../src/mm/syscalls/mremap';
+import { expandStack } from '../../src/mm/stack_growth';
 import { validateMm } from '../../src/mm/validate_mm';
 import type { Vma } from '../../src/mm/vma';
 import { setVma } from '../../src/mm/vma_modify';
@@ -274,6 +276,31 @@ export class Scenario {
       if (!hasAny(vma.flags, VM_SHARED)) anonVmaPrepare(this.mm, this.mm.tree.find(pageOf(page)));
     }
     this.validate();
+    return this;
+  }
+
+  /** A write at `page`, which may be below memory that grows down: `ok` or SIGSEGV is noted. */
+  fault(page: number): this {
+    this.mm.limits = this.life.limits;
+    const grown = expandStack(this.mm, pageOf(page));
+    const vma = this.mm.tree.lookup(pageOf(page));
+    const allowed = grown.ok && vma !== undefined && hasAny(vma.flags, VM_WRITE);
+    if (allowed) this.write(page);
+    this.last = allowed ? '0' : 'SIGSEGV';
+    this.refusal = grown.ok ? undefined : { ...grown.error };
+    this.validate();
+    return this;
+  }
+
+  /** Limits of this process. */
+  limits(limits: ProcessLimits): this {
+    this.life.limits = { ...this.life.limits, ...limits };
+    return this;
+  }
+
+  /** vm.overcommit_memory, and how many pages of memory and swap there are. */
+  memory(overcommit: Overcommit, commitPages?: number): this {
+    Object.assign(this.world.system, { overcommit, commitPages });
     return this;
   }
 

@@ -12,6 +12,8 @@ import { at, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
 
 const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_GROWSDOWN;
+/** Pages of 100 GiB. */
+const MUCH = 100 * 2 ** 18;
 const PROT_GROWSDOWN = 0x01000000;
 const MCL_FUTURE = 2;
 
@@ -127,6 +129,16 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
     '7.3': 'ENOMEM @20 @20 @20',
   }),
   row(
+    48,
+    'a fixed map of more than there is',
+    (k) =>
+      k
+        .memory('guess', MUCH / 2)
+        .nr(0, 3)
+        .map(1, MUCH, 'rw', MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED),
+    { '-6.11': 'ENOMEM [0-1 rw nr]', '6.12+': 'ENOMEM [0-1 rw nr][1-3 rw nr]' },
+  ),
+  row(
     49,
     'a growing move of a source that crosses mappings',
     (k) => k.a(0, 1).a(1, 1, 'r').a(20, 4).move(0, 2, 3, 20),
@@ -201,4 +213,24 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
       all: '[0-3 rw ac][20-22 rw ac]',
     },
   ),
+  row(
+    90,
+    'memory grows down to what is accessible, to what is not, and to its like',
+    (k) =>
+      [
+        k.fork().map(100, 1, 'rw', GROWS_DOWN).nr(0, 1).fault(99),
+        k.fork().map(100, 1, 'rw', GROWS_DOWN).nr(0, 1, 'none').fault(99),
+        k.fork().map(100, 1, 'rw', GROWS_DOWN).map(0, 1, 'rw', GROWS_DOWN).fault(99),
+      ]
+        .map((child) => child.text())
+        .join(' ; '),
+    {
+      all:
+        'SIGSEGV [0-1 rw nr][100-101 rw gd nr] ; [0-1 none nr][99-101 rw gd nr] ; ' +
+        '[0-1 rw gd nr][99-101 rw gd nr]',
+    },
+  ),
+  row(100, 'MAP_NORESERVE without overcommit', (k) => k.memory('never').nr(0, 1).nr(2, 1, 'r'), {
+    all: '[0-1 rw ac][2-3 r]',
+  }),
 ];

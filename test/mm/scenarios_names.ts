@@ -6,7 +6,7 @@ import {
   MAP_NORESERVE,
   MAP_PRIVATE,
 } from '../../src/mm/syscalls/mmap';
-import { softDirty, type Scenario } from './scenario';
+import { at, softDirty, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
 
 const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_GROWSDOWN;
@@ -69,7 +69,7 @@ export const NAME_ROWS: readonly ScenarioRow[] = [
   ),
   row(
     86,
-    'names of 79 and of 80 bytes, and one with a bracket',
+    'names of 79 and of 80 bytes, one with a bracket, one where nothing can be read',
     (k) =>
       k
         .nr(0, 1)
@@ -79,9 +79,17 @@ export const NAME_ROWS: readonly ScenarioRow[] = [
         .seeResult()
         .name(0, 1, 'a[b')
         .seeResult()
+        .call({
+          name: 'prctl_set_vma',
+          option: 0,
+          addr: Number(at(0)) + 1,
+          length: 4096,
+          vmaName: { kind: 'pointer', pointer: 8, unreadable: true },
+        })
+        .seeResult()
         .name(0, 1, null),
     {
-      all: '0 ; EINVAL ; EINVAL ; [0-1 rw nr]',
+      all: '0 ; EINVAL ; EINVAL ; EFAULT ; [0-1 rw nr]',
     },
   ),
   row(

@@ -49,6 +49,8 @@ export function systemOf(version: KernelVersion = '7.3', maxMapCount = 65530): M
     names: new AnonVmaNames(),
     ids: { anonVma: 1, file: 1, mm: 1 },
     maxMapCount,
+    overcommit: 'guess',
+    commitPages: undefined,
     sealVisits: { prePass: 0, inLoop: 0 },
   };
 }

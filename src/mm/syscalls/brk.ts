@@ -1,6 +1,7 @@
 import { ok } from '../../base/result';
 import { bytesOfVpn, pageAlignUp, vpn, type U64, type Vpn } from '../addr';
 import { populate } from '../fault';
+import { enoughMemory, mayExpandVm, mlockFutureOk } from '../limits';
 import { inTaskSize, type Mm } from '../mm';
 import type { Prediction } from '../refusal';
 import type { Vma } from '../vma';
@@ -20,10 +21,10 @@ import {
   VM_READ,
   VM_SOFTDIRTY,
   VM_WRITE,
+  type VmFlags,
 } from '../vm_flags';
+import { STACK_GUARD_PAGES } from '../stack_growth';
 import { unmapRange } from './munmap';
-
-const STACK_GUARD_PAGES = 256;
 
 /**
  * brk(addr): mm/mmap.c. Never fails with an errno: the result is the break afterwards, the old one if refused.
@@ -33,6 +34,8 @@ export function sysBrk(mm: Mm, addr: U64): Prediction {
   const { startBrk, brk } = mm.scalars;
   if (startBrk === null || brk === null) return ok('anywhere');
   if (addr < startBrk) return ok(brk);
+  // check_data_rlimit, which shrinking has to pass too. It adds the data segment of the program, which is not shown.
+  if (Number(addr) - Number(startBrk) > (mm.limits.data?.cur ?? Infinity)) return ok(brk);
   const oldEnd = vpn(pageAlignUp(brk));
   const newEnd = vpn(pageAlignUp(addr));
   const changed =
@@ -56,12 +59,16 @@ function grow(mm: Mm, oldEnd: Vpn, newEnd: Vpn): boolean {
     const guard = hasAny(next.flags, VM_GROWSDOWN) ? STACK_GUARD_PAGES : 0;
     if (newEnd + 1 > next.start - guard) return false;
   }
+  const pages = newEnd - oldEnd;
+  const flags = heapFlags(mm);
+  if (!mlockFutureOk(mm, flags, pages)) return false;
+  if (!mayExpandVm(mm, flags, pages).ok || !enoughMemory(mm, pages).ok) return false;
   placeHeap(mm, oldEnd, newEnd);
   return true;
 }
 
-function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
-  let flags = unionOf(
+function heapFlags(mm: Mm): VmFlags {
+  const flags = unionOf(
     VM_READ,
     VM_WRITE,
     VM_MAYREAD,
@@ -70,7 +77,11 @@ function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
     VM_ACCOUNT,
     mm.scalars.defFlags,
   );
-  if (mm.rules.heapExecutable) flags = union(flags, VM_EXEC);
+  return mm.rules.heapExecutable ? union(flags, VM_EXEC) : flags;
+}
+
+function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {
+  let flags = heapFlags(mm);
   if (mm.has('soft-dirty')) flags = union(flags, VM_SOFTDIRTY);
   const marked = mm.scalars.ksmAny ? union(flags, VM_MERGEABLE) : flags;
   if (mm.rules.ksmAnyBeforeMerge) flags = marked;

@@ -1,6 +1,7 @@
 import { ok, type Result } from '../../base/result';
 import { offsetInPage, pageAlignUp, u64, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import { populate } from '../fault';
+import { canDoMlock, mayLock, mayLockAll } from '../limits';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { modifyVma, vmaAt } from '../vma_modify';
@@ -46,6 +47,10 @@ export function sysMlockall(mm: Mm, flags: number): Prediction {
   if (flags === 0 || (flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)) !== 0 || flags === MCL_ONFAULT) {
     return refuse('EINVAL', 'mlockall needs MCL_CURRENT or MCL_FUTURE and no unknown flag');
   }
+  const allowed = canDoMlock(mm);
+  if (!allowed.ok) return allowed;
+  if ((flags & MCL_CURRENT) !== 0 && !mayLockAll(mm))
+    return refuse('ENOMEM', 'the address space exceeds RLIMIT_MEMLOCK');
   const lock = (flags & MCL_ONFAULT) !== 0 ? VM_LOCKED_MASK : VM_LOCKED;
   setDefLock(mm, (flags & MCL_FUTURE) !== 0 ? lock : VM_NONE);
   if ((flags & MCL_CURRENT) !== 0) lockAll(mm, lock);
@@ -85,7 +90,11 @@ function lockedRange(addr: U64, length: U64): { start: Vpn; pages: number } {
 }
 
 function lockRange(mm: Mm, addr: U64, length: U64, lock: VmFlags): Prediction {
+  const allowed = canDoMlock(mm);
+  if (!allowed.ok) return allowed;
   const { start, pages } = lockedRange(addr, length);
+  if (!mayLock(mm, pages, lockedPagesIn(mm, start, vpnAdd(start, pages))))
+    return refuse('ENOMEM', 'locked memory would exceed RLIMIT_MEMLOCK; nothing was changed');
   const applied = applyLock(mm, start, pages, lock);
   if (!applied.ok || pages === 0) return applied;
   if (!populate(mm, start, vpnAdd(start, pages), 'mlock')) {
@@ -96,6 +105,14 @@ function lockRange(mm: Mm, addr: U64, length: U64, lock: VmFlags): Prediction {
     );
   }
   return DONE;
+}
+
+/** count_mm_mlocked_page_nr */
+function lockedPagesIn(mm: Mm, start: Vpn, end: Vpn): number {
+  return mm
+    .vmasIn(start, end)
+    .filter((vma) => hasAny(vma.flags, VM_LOCKED))
+    .reduce((sum, vma) => sum + Math.min(vma.end, end) - Math.max(vma.start, start), 0);
 }
 
 /** apply_vma_lock_flags: VMA after VMA; a hole stops it and earlier VMAs stay changed. */

@@ -11,6 +11,7 @@ import {
   type Vpn,
 } from '../addr';
 import { populate } from '../fault';
+import { accountable, canDoMlock, mlockFutureOk } from '../limits';
 import { inTaskSize, type Mm } from '../mm';
 import { refuse, type Prediction, type Refusal } from '../refusal';
 import type { VmFile } from '../vma';
@@ -19,7 +20,6 @@ import { setVma, vmaAt } from '../vma_modify';
 import {
   hasAll,
   hasAny,
-  intersect,
   union,
   unionOf,
   VM_ACCOUNT,
@@ -49,7 +49,8 @@ import {
   type VmFlags,
 } from '../vm_flags';
 import { ksmCompatible } from './madvise';
-import { unmapRange } from './munmap';
+import { STACK_GUARD_PAGES } from '../stack_growth';
+import { makeRoom, shmemEnough } from './mmap_room';
 
 const MAP_TYPE = 0xf;
 export const MAP_SHARED = 1;
@@ -105,9 +106,6 @@ const LARGEST_DEVICE_PAGES = 2 ** 52 - 1;
 /** First page that MAP_32BIT does not give (2 GiB). */
 const LOW_END = 0x80000;
 
-/** A PMD-sized gap is kept below a stack that grows down (stack_guard_gap). */
-const STACK_GUARD_PAGES = 256;
-
 export interface MmapArgs {
   readonly addr: U64;
   readonly length: U64;
@@ -136,6 +134,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
 
   const place = choosePlace(mm, args, pages);
   if (!place.ok) return place;
+  const lockable = checkLocks(mm, args, pages);
+  if (!lockable.ok) return lockable;
   const flags = mappingFlags(mm, args, anonymous ? null : args.file);
   if (!flags.ok) return flags;
   const start = place.value;
@@ -148,10 +148,12 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!inTaskSize(at, pages)) return refuse('ENOMEM', 'the range leaves the address space');
   const end = vpnAdd(at, pages);
 
-  const unmapped = unmapRange(mm, at, end);
-  if (!unmapped.ok) return reportUnmap(mm, unmapped.error);
+  const free = makeRoom(mm, at, end, flags.value);
+  if (!free.ok) return free;
   // What was there is lost.
   if (denied) return refuse('EACCES', why);
+  const backed = anonymous ? shmemEnough(mm, flags.value, pages) : ok(undefined);
+  if (!backed.ok) return backed;
   mapRange(mm, at, end, flags.value, args, anonymous);
   return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
 }
@@ -167,16 +169,17 @@ function checkHuge(args: MmapArgs, anonymous: boolean): Result<void, Refusal> {
   return known ? ok(undefined) : refuse('EINVAL', 'the processor has no pages of this size');
 }
 
-function isFixed({ flags }: MmapArgs): boolean {
-  return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) !== 0;
+/** do_mmap: what is locked from the beginning must be allowed. */
+function checkLocks(mm: Mm, args: MmapArgs, pages: number): Result<void, Refusal> {
+  const locked = (args.flags & MAP_LOCKED) !== 0;
+  const allowed = locked ? canDoMlock(mm) : ok(undefined);
+  if (!allowed.ok) return allowed;
+  if (mlockFutureOk(mm, locked ? VM_LOCKED : mm.scalars.defFlags, pages)) return ok(undefined);
+  return refuse('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK (mlock_future_ok)');
 }
 
-function reportUnmap(mm: Mm, refusal: Refusal): Prediction {
-  const style = mm.rules.fixedUnmapErrno;
-  if (style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM')) {
-    return refuse(refusal.errno, refusal.why, refusal.vma);
-  }
-  return refuse('ENOMEM', refusal.why, refusal.vma);
+function isFixed({ flags }: MmapArgs): boolean {
+  return (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) !== 0;
 }
 
 /** get_unmapped_area as far as rules decide: fixed addresses and hints that can be honoured. */
@@ -221,11 +224,11 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   if (file !== null && file.writable === false && hasAny(flags, VM_SHARED)) {
     flags = without(flags, unionOf(VM_MAYWRITE, VM_SHARED));
   }
-  if ((args.flags & MAP_NORESERVE) !== 0) flags = union(flags, VM_NORESERVE);
   if ((args.flags & MAP_HUGETLB) !== 0) flags = union(flags, VM_HUGETLB);
-  if (intersect(flags, unionOf(VM_NORESERVE, VM_SHARED, VM_WRITE, VM_HUGETLB)) === VM_WRITE) {
-    flags = union(flags, VM_ACCOUNT);
-  }
+  // Without overcommit everything is charged, whatever the program asks for; huge pages have a pool of their own.
+  const unreserved = mm.system.overcommit !== 'never' || hasAny(flags, VM_HUGETLB);
+  if ((args.flags & MAP_NORESERVE) !== 0 && unreserved) flags = union(flags, VM_NORESERVE);
+  if (accountable(flags)) flags = union(flags, VM_ACCOUNT);
   return ok(mm.has('soft-dirty') ? union(flags, VM_SOFTDIRTY) : flags);
 }
 

@@ -1,6 +1,7 @@
 import { ok, type Result } from '../../base/result';
 import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import { populate } from '../fault';
+import { enoughMemory, mayExpandVm } from '../limits';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
@@ -136,8 +137,14 @@ function protectVma(mm: Mm, index: number, start: Vpn, end: Vpn, wanted: VmFlags
   if (wanted === old) return ok(undefined);
   let flags = wanted;
   if (hasAny(flags, VM_WRITE)) {
-    if (!hasAny(old, unionOf(VM_ACCOUNT, VM_WRITE, VM_HUGETLB, VM_SHARED, VM_NORESERVE)))
+    // Only what newly exceeds a limit is refused.
+    const expands = mayExpandVm(mm, flags, end - start);
+    if (!expands.ok && mayExpandVm(mm, old, end - start).ok) return expands;
+    if (!hasAny(old, unionOf(VM_ACCOUNT, VM_WRITE, VM_HUGETLB, VM_SHARED, VM_NORESERVE))) {
+      const enough = enoughMemory(mm, end - start);
+      if (!enough.ok) return enough;
       flags = union(flags, VM_ACCOUNT);
+    }
   } else if (mm.rules.accountDropped && hasAny(old, VM_ACCOUNT) && vmaIsAnonymous(vma) && vma.anonVma === 0) {
     flags = without(flags, VM_ACCOUNT);
     if (untouchedOf(vma) !== 'sure') mm.noteAccessDecides();

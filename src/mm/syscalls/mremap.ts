@@ -11,11 +11,21 @@ import {
   type U64,
 } from '../addr';
 import { populate } from '../fault';
+import { enoughMemory, mayExpandVm, mlockFutureOk } from '../limits';
 import { inTaskSize, type Mm } from '../mm';
 import { refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
 import type { Vma } from '../vma';
-import { hasAny, unionOf, VM_DONTEXPAND, VM_LOCKED, VM_MAYSHARE, VM_PFNMAP, VM_SHARED } from '../vm_flags';
+import {
+  hasAny,
+  unionOf,
+  VM_ACCOUNT,
+  VM_DONTEXPAND,
+  VM_LOCKED,
+  VM_MAYSHARE,
+  VM_PFNMAP,
+  VM_SHARED,
+} from '../vm_flags';
 import { checkMovable, expandInPlace, moveVma } from './mremap_move';
 import { hintFits } from './mmap';
 import type { Remap } from './remap';
@@ -57,7 +67,7 @@ export function sysMremap(mm: Mm, args: MremapArgs): Prediction {
   const allowed = canModifyVma(mm, vma);
   if (!allowed.ok) return allowed;
   if (mm.rules.mremapChecksSourceFirst) {
-    const source = checkSource(remap, vma);
+    const source = checkSource(mm, remap, vma);
     if (!source.ok) return source;
   }
   if (remap.fixed || remap.dontUnmap) return remapTo(mm, remap, args.newAddr);
@@ -107,7 +117,7 @@ function tooManyVmas(): Result<never, Refusal> {
 }
 
 /** check_prep_vma, before 6.17 vma_to_resize: may this VMA be resized or moved so? */
-function checkSource(remap: Remap, vma: Vma): Result<void, Refusal> {
+function checkSource(mm: Mm, remap: Remap, vma: Vma): Result<void, Refusal> {
   const shrinks = remap.oldPages > remap.newPages;
   if (shrinks && !impliesNewAddr(remap)) return ok(undefined);
   if (remap.oldPages === remap.newPages && !impliesNewAddr(remap)) return ok(undefined);
@@ -126,7 +136,10 @@ function checkSource(remap: Remap, vma: Vma): Result<void, Refusal> {
   if (hasAny(vma.flags, unionOf(VM_DONTEXPAND, VM_PFNMAP))) {
     return refuse('EFAULT', 'special memory cannot grow', vma);
   }
-  return ok(undefined);
+  const growth = remap.newPages - remap.oldPages;
+  if (!mlockFutureOk(mm, vma.flags, growth))
+    return refuse('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK', vma);
+  return mayExpandVm(mm, vma.flags, growth);
 }
 
 /** mremap_to: FIXED, DONTUNMAP or both. */
@@ -154,9 +167,11 @@ function remapTo(mm: Mm, remap: Remap, newAddr: U64): Prediction {
   if (vma === undefined) return refuse('EFAULT', 'nothing is mapped at the old address any more');
   const moved = { ...remap, oldPages: pages };
   if (!mm.rules.mremapChecksSourceFirst) {
-    const source = checkSource(moved, vma);
+    const source = checkSource(mm, moved, vma);
     if (!source.ok) return source;
   }
+  const copies = remap.dontUnmap ? mayExpandVm(mm, vma.flags, pages) : ok(undefined);
+  if (!copies.ok) return copies;
   if (remap.fixed) return moveVma(mm, moved, remap.to);
   // MREMAP_DONTUNMAP alone takes the new address as a hint.
   const hinted = remap.to !== 0 && hintFits(mm, remap.to, remap.newPages);
@@ -178,10 +193,14 @@ function remapAt(mm: Mm, remap: Remap): Prediction {
   }
   const vma = mm.tree.lookup(remap.old);
   if (vma === undefined) return refuse('EFAULT', 'nothing is mapped at the old address');
-  const source = checkSource(remap, vma);
+  const source = checkSource(mm, remap, vma);
   if (!source.ok) return source;
   if (end === vma.end && roomBehind(mm, vma, remap)) {
     if (remap.placedAt !== undefined && remap.placedAt !== remap.old) return movedInstead(mm, remap);
+    const enough = hasAny(vma.flags, VM_ACCOUNT)
+      ? enoughMemory(mm, remap.newPages - remap.oldPages)
+      : ok(undefined);
+    if (!enough.ok) return enough;
     const grown = expandInPlace(mm, remap);
     if (!grown.ok) return grown;
     if (hasAny(vma.flags, VM_LOCKED)) populate(mm, end, vpnAdd(remap.old, remap.newPages), 'mmap');
@@ -246,7 +265,7 @@ function moveMany(mm: Mm, remap: Remap): Prediction {
     }
     const allowed = canModifyVma(mm, vma);
     if (!allowed.ok) return allowed;
-    const source = checkSource(part, vma);
+    const source = checkSource(mm, part, vma);
     if (!source.ok) return source;
     const moved = remapTo(mm, part, bytesOfVpn(part.to));
     if (!moved.ok) return moved;

@@ -1,6 +1,7 @@
 import { ok, type Result } from '../../base/result';
 import { bytesOfVpn, vpn, vpnAdd, type Vpn } from '../addr';
 import { populate } from '../fault';
+import { enoughMemory } from '../limits';
 import type { Mm } from '../mm';
 import { pagesWithin, withoutPages, withPages } from '../page_ranges';
 import { refuse, type Prediction, type Refusal } from '../refusal';
@@ -15,7 +16,7 @@ import {
 } from '../vma';
 import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
 import { setVma, splitVma, vmaAt } from '../vma_modify';
-import { hasAny, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
+import { hasAny, VM_ACCOUNT, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
 import type { Remap } from './remap';
 import { unmapRange } from './munmap';
 
@@ -57,7 +58,8 @@ export function checkMovable(mm: Mm, remap: Remap): Result<void, Refusal> {
   if (vmaForbidsSplit(vma) && (vma.start !== remap.old || vma.end !== remap.old + remap.oldPages)) {
     return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
   }
-  return ok(undefined);
+  const charged = remap.dontUnmap ? remap.newPages : remap.newPages - remap.oldPages;
+  return charged > 0 && hasAny(vma.flags, VM_ACCOUNT) ? enoughMemory(mm, charged) : ok(undefined);
 }
 
 /** Splits so that [from, end) is a VMA of its own. */

@@ -32,6 +32,21 @@ export function doMunmap(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
  * mid-way split at `start` (6.12 and later; the kernel re-attaches what it had gathered, not the split).
  */
 export function unmapRange(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
+  const gathered = gatherRange(mm, start, end);
+  if (!gathered.ok) return gathered;
+  mm.replace(gathered.value.from, gathered.value.count, []);
+  return ok(undefined);
+}
+
+/**
+ * vms_gather_munmap_vmas: splits at both ends and says which VMAs are to go. What a later check of the caller refuses
+ * leaves the splits behind.
+ */
+export function gatherRange(
+  mm: Mm,
+  start: Vpn,
+  end: Vpn,
+): Result<{ readonly from: number; readonly count: number }, Refusal> {
   const walked = canModifyMm(mm, start, end);
   if (!walked.ok) return walked;
   const first = splitFirst(mm, start, end);
@@ -49,8 +64,7 @@ export function unmapRange(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> 
       if (!split.ok) return split;
     }
   }
-  mm.replace(from, to - from, []);
-  return ok(undefined);
+  return ok({ from, count: to - from });
 }
 
 /** A range that starts inside a VMA: AA[aa… → AA|[aa… */

@@ -14,6 +14,8 @@ const NAME_MAX_BYTES = 80;
 export type WantedName =
   | null
   | { readonly certainty: 'exact'; readonly text: string; readonly byteLength: number }
+  /** At an address where nothing can be read. */
+  | { readonly certainty: 'unreadable' }
   | { readonly certainty: 'prefix' | 'pointer'; readonly text: string };
 
 /** prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, addr, length, name): prctl_set_vma in kernel/sys.c, madvise_set_anon_name. */
@@ -27,6 +29,7 @@ export function sysSetAnonName(
 ): Prediction {
   if (!mm.has('anon-names')) return refuse('EINVAL', 'this kernel is built without CONFIG_ANON_VMA_NAME');
   if (option !== 0) return refuse('EINVAL', 'PR_SET_VMA knows PR_SET_VMA_ANON_NAME only');
+  if (wanted?.certainty === 'unreadable') return refuse('EFAULT', 'the name cannot be read (strndup_user)');
   if (wanted?.certainty === 'exact' && !nameValid(wanted.text, wanted.byteLength)) {
     return refuse('EINVAL', 'the name is longer than 79 bytes or holds a character that names must not have');
   }

@@ -138,7 +138,10 @@ function nameArg(a: CallArgs, index: number): NameArg {
   const string = a.string(index);
   if (string !== undefined) return { kind: 'text', text: string.text, truncated: string.truncated };
   const pointer: U64 = a.u64(index);
-  return pointer === 0 ? { kind: 'null' } : { kind: 'pointer', pointer };
+  if (pointer === 0) return { kind: 'null' };
+  // Whoever prints the option by name prints the text too, unless it cannot be read.
+  const decoded = a.raw(1) === 'PR_SET_VMA_ANON_NAME';
+  return decoded ? { kind: 'pointer', pointer, unreadable: true } : { kind: 'pointer', pointer };
 }
 
 function isConstant(a: CallArgs, index: number, name: string, value: number): boolean {

@@ -2,6 +2,7 @@ import { LINEAR_FOR_16, timeRatio } from '../../time_ratio';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseStrace } from '../../../src/trace/strace/importer';
+import type { Syscall } from '../../../src/trace/event';
 import { expectSoundTrace, parseInChunks } from '../properties';
 import { anyCall, anyStyle, printCall } from './print_call';
 
@@ -69,6 +70,12 @@ const anyBytes = fc
   .array(fc.integer({ min: 0, max: 255 }), { maxLength: 400 })
   .map((codes) => String.fromCharCode(...codes));
 
+/** Where strace prints the option by name and the name as a number, it could not read the name. */
+function unreadableName(call: Syscall): Syscall {
+  if (call.name !== 'prctl_set_vma' || call.vmaName.kind !== 'pointer') return call;
+  return { ...call, vmaName: { ...call.vmaName, unreadable: true } };
+}
+
 describe('the strace importer', () => {
   it('takes any bytes', () => {
     fc.assert(
@@ -103,7 +110,9 @@ describe('the strace importer', () => {
         const cut = commas.length === 0 ? open : (commas[place % commas.length] ?? at);
         const whole = parseStrace(`7 ${text} = 0\n`);
         expect(whole.problems).toEqual([]);
-        expect(whole.events.map((event) => event.kind === 'syscall' && event.call)).toEqual([call]);
+        expect(whole.events.map((event) => event.kind === 'syscall' && event.call)).toEqual([
+          style.constants === 'abbrev' ? unreadableName(call) : call,
+        ]);
         // strace cuts between arguments, at commas; one inside a string or note must not matter.
         const name = text.slice(0, open - 1);
         const split = parseStrace(

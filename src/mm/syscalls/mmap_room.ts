@@ -1,0 +1,63 @@
+import { ok, type Err, type Result } from '../../base/result';
+import type { Vpn } from '../addr';
+import { accountable, enoughMemory, mayExpandVm } from '../limits';
+import type { Mm } from '../mm';
+import { refuse, type Refusal } from '../refusal';
+import {
+  hasAll,
+  hasAny,
+  unionOf,
+  VM_ACCOUNT,
+  VM_HUGETLB,
+  VM_NONE,
+  VM_NORESERVE,
+  VM_SHARED,
+  type VmFlags,
+} from '../vm_flags';
+import { gatherRange } from './munmap';
+
+/**
+ * mmap_region before the mapping itself: the limits, the memory that is charged, and what lies there goes. Until 6.11
+ * that is gone when there is not enough memory; since 6.12 the borders drawn for it stay when any of this refuses.
+ */
+export function makeRoom(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): Result<void, Refusal> {
+  const pages = end - start;
+  const early = mm.rules.fixedUnmapsFirst;
+  const replaced = pagesIn(mm, start, end, VM_NONE);
+  const charged = accountable(flags) ? pages - (early ? 0 : pagesIn(mm, start, end, VM_ACCOUNT)) : 0;
+  if (early) {
+    const allowed = mayExpandVm(mm, flags, pages - replaced);
+    if (!allowed.ok) return allowed;
+  }
+  const gathered = gatherRange(mm, start, end);
+  if (!gathered.ok) return reportUnmap(mm, gathered.error);
+  if (!early) {
+    const allowed = mayExpandVm(mm, flags, pages - replaced);
+    if (!allowed.ok) return allowed;
+  }
+  const enough = charged > 0 ? enoughMemory(mm, charged) : ok(undefined);
+  if (enough.ok || early) mm.replace(gathered.value.from, gathered.value.count, []);
+  return enough;
+}
+
+/** shmem_acct_size: the file behind shared anonymous memory is charged when what was there is gone already. */
+export function shmemEnough(mm: Mm, flags: VmFlags, pages: number): Result<void, Refusal> {
+  if (!hasAny(flags, VM_SHARED) || hasAny(flags, unionOf(VM_NORESERVE, VM_HUGETLB))) return ok(undefined);
+  return enoughMemory(mm, pages);
+}
+
+/** Mapped pages in [start, end) that have `flags`. */
+function pagesIn(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): number {
+  return mm
+    .vmasIn(start, end)
+    .filter((vma) => hasAll(vma.flags, flags))
+    .reduce((sum, vma) => sum + Math.min(vma.end, end) - Math.max(vma.start, start), 0);
+}
+
+function reportUnmap(mm: Mm, refusal: Refusal): Err<Refusal> {
+  const style = mm.rules.fixedUnmapErrno;
+  if (style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM')) {
+    return refuse(refusal.errno, refusal.why, refusal.vma);
+  }
+  return refuse('ENOMEM', refusal.why, refusal.vma);
+}
