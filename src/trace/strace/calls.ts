@@ -140,7 +140,7 @@ function nameArg(a: CallArgs, index: number): NameArg {
   const pointer: U64 = a.u64(index);
   if (pointer === 0) return { kind: 'null' };
   // Whoever prints the option by name prints the text too, unless it cannot be read.
-  const decoded = a.raw(1) === 'PR_SET_VMA_ANON_NAME';
+  const decoded = /(?:^|=|: )PR_SET_VMA_ANON_NAME$/.test(a.raw(1));
   return decoded ? { kind: 'pointer', pointer, unreadable: true } : { kind: 'pointer', pointer };
 }
 
