@@ -1,7 +1,7 @@
 import { vpn, type Vpn } from './addr';
 import type { Mm } from './mm';
 import { pagesWithin } from './page_ranges';
-import { pgoffAt, vmaIsAnonymous, vmaPages, type Vma } from './vma';
+import { pgoffAt, sameFile, vmaIsAnonymous, vmaPages, type Vma } from './vma';
 import { setVma, vmaAt } from './vma_modify';
 import {
   hasAny,
@@ -28,7 +28,7 @@ function anonVmaCompatible(a: Vma, b: Vma): boolean {
   return (
     a.end === b.start &&
     a.policy === b.policy &&
-    a.file === b.file &&
+    sameFile(a.file, b.file) &&
     without(a.flags, ANON_VMA_IGNORES) === without(b.flags, ANON_VMA_IGNORES) &&
     b.pgoff === a.pgoff + vmaPages(a)
   );

@@ -110,6 +110,10 @@ export const RULE_TABLE = {
     '000000',
     'VM_DATA_DEFAULT_FLAGS: user-mode kernels make the heap executable; others only under READ_IMPLIES_EXEC',
   ),
+  secretMemLocked: flag(
+    '111110',
+    'mappings of memfd_secret are marked locked; 7.2 and later keep the limit only, not the mark',
+  ),
   mapAbove4g: flag('011111', 'MAP_ABOVE4G is a flag that MAP_SHARED_VALIDATE knows since 6.6'),
   map32Bit: flag(
     '111111',

@@ -35,6 +35,8 @@ export interface MmScalars {
   /** Start and current end of the heap in bytes; null until the trace or a snapshot tells. */
   readonly startBrk: U64 | null;
   readonly brk: U64 | null;
+  /** The heap was seen to be executable: user-mode kernels, READ_IMPLIES_EXEC. */
+  readonly heapExecutable: boolean;
   /** The page of the stack pointer at exec. */
   readonly startStack: Vpn | null;
   /** Flags that every new mapping gets (mlockall(MCL_FUTURE)). */
@@ -53,6 +55,7 @@ export interface MmScalars {
 const NEW_MM: MmScalars = {
   startBrk: null,
   brk: null,
+  heapExecutable: false,
   startStack: null,
   defFlags: VM_NONE,
   ksmAny: false,

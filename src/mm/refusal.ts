@@ -14,9 +14,10 @@ export interface Refusal {
 
 /**
  * What the rules predict for a call. `anywhere`: it succeeds at an address that the kernel chooses freely, so
- * no one rule decides the value.
+ * no one rule decides the value. `pages-decide`: no VMA is in its way, but it succeeds or fails with the state of pages
+ * that no trace shows.
  */
-export type Prediction = Result<U64 | 'anywhere', Refusal>;
+export type Prediction = Result<U64 | 'anywhere' | 'pages-decide', Refusal>;
 
 export function refuse(errno: Errno, why: string, vma: Vma | null = null): Err<Refusal> {
   return err({ errno, why, vma });

@@ -13,6 +13,8 @@ export type FileOps =
   | 'sysv'
   /** Directories, pipes, pidfds…: there is nothing to map. */
   | 'unmappable'
+  /** memfd_secret: shared mappings only, locked, never dumped, never executable. */
+  | 'secretmem'
   | 'hugetlb';
 
 /**
@@ -92,6 +94,11 @@ export function vmaIsAnonymous(vma: Vma): boolean {
 /** `vma_is_anon_shmem`: shared anonymous memory and memfds. */
 export function vmaIsAnonShmem(vma: Vma): boolean {
   return vma.file?.ops === 'anon-shmem';
+}
+
+/** Is it the same open file? What is known of one (its inode, that it was unlinked) may have grown since. */
+export function sameFile(a: VmFile | null, b: VmFile | null): boolean {
+  return a?.id === b?.id;
 }
 
 /** vm_ops->close is set. */

@@ -11,6 +11,7 @@ import {
   type Untouched,
   type Vma,
   type VmFile,
+  sameFile,
 } from './vma';
 import {
   hasAny,
@@ -68,7 +69,7 @@ export type VmaAttributes = Partial<Pick<Vma, 'flags' | 'name' | 'uffd' | 'polic
 function sameAttributes(n: Vma, range: MergeRange): boolean {
   return (
     without(n.flags, STICKY) === without(range.flags, STICKY) &&
-    n.file === range.file &&
+    sameFile(n.file, range.file) &&
     n.special === null &&
     n.inferred === range.inferred &&
     n.uffd === range.uffd &&

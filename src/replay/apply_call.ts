@@ -43,6 +43,7 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
     return result({ code: 'injected', text: 'strace injected this result: the kernel never ran the call' });
   }
   if (prediction === undefined) return result(undefined);
+  if (prediction.ok && prediction.value === 'pages-decide') return result(undefined);
   if (open) {
     // With the capability the call goes as predicted; only without it a limit refuses.
     const granted = predictedText(event.call, prediction);

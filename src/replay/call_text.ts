@@ -24,7 +24,8 @@ export function recordedText(call: Syscall, result: SyscallResult): string {
 export function predictedText(call: Syscall, prediction: Prediction | undefined): string {
   if (prediction === undefined) return '?';
   if (!prediction.ok) return prediction.error.errno;
-  return prediction.value === 'anywhere' ? '?' : valueText(call, prediction.value);
+  const { value } = prediction;
+  return value === 'anywhere' || value === 'pages-decide' ? '?' : valueText(call, value);
 }
 
 /** Name of the call as people write it. */

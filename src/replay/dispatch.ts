@@ -116,8 +116,12 @@ function attach(
   });
 }
 
+/** PIDFD_SELF_THREAD and PIDFD_SELF_THREAD_GROUP (since 6.14; numbered otherwise before 6.16). */
+const PIDFD_SELF: ReadonlySet<number> = new Set([-10000, -10001, -20000]);
+
 /** Whose memory a pidfd names: by its note (-yy), or by the pidfd_open that made it. undefined where neither tells. */
 function pidfdTarget(world: World, life: Life, pidfd: FdArg): Life | undefined {
+  if (PIDFD_SELF.has(pidfd.fd)) return life;
   const pid = /^pid:(\d+)$/.exec(life.files.fileOf(pidfd)?.path ?? '')?.[1];
   return pid === undefined ? undefined : world.lifeOf(Number(pid));
 }

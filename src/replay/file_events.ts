@@ -37,6 +37,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
 function noteOther(life: Life, syscall: string, args: readonly string[], value: number): void {
   const [first = ''] = args;
   if (syscall === 'memfd_create') life.files.open(value, `/memfd:${quoted(first)}`, true, true);
+  if (syscall === 'memfd_secret') life.files.open(value, '/secretmem', true, true);
   if (syscall === 'pidfd_open') life.files.open(value, `pid:${first}`, null);
   if (/^dup[23]?$/.test(syscall)) {
     const from = readFd(first, 0, first.length);

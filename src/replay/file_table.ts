@@ -41,7 +41,12 @@ export class FileTable {
     if (fd.fd < 0) return null;
     const held = this.files.get(fd.fd);
     const path = pathOf(fd);
-    if (held !== undefined && (path === undefined || samePath(held, path.path))) return held;
+    if (held !== undefined && (path === undefined || samePath(held, path.path))) {
+      if (path?.deleted !== true || held.deleted) return held;
+      const gone = { ...held, deleted: true };
+      this.files.set(fd.fd, gone);
+      return gone;
+    }
     const file = this.make(path?.path ?? `fd:${fd.fd}`, path?.deleted ?? false, null);
     this.files.set(fd.fd, file);
     return file;
@@ -79,6 +84,7 @@ export function opsOf(path: string, deleted: boolean): FileOps {
   if (path === '/dev/zero') return deleted ? 'anon-shmem' : 'dev-zero';
   if (/^\/SYSV[0-9a-f]{8}$/.test(path)) return 'sysv';
   if (path === '/anon_hugepage' || path.startsWith('/dev/hugepages/')) return 'hugetlb';
+  if (path === '/secretmem') return 'secretmem';
   if (/^(pid|pipe):/.test(path)) return 'unmappable';
   return 'file';
 }

@@ -61,6 +61,27 @@ export function settleCharges(mm: Mm, entries: readonly MapsEntry[]): number {
   return settled;
 }
 
+/**
+ * Before a comparison: a file that was unlinked since it was mapped; few traces show unlink. What is learned holds for every
+ * mapping of that open file here. Returns how many VMAs.
+ */
+export function settleDeletions(mm: Mm, entries: readonly MapsEntry[]): number {
+  const gone = new Set<number>();
+  for (const entry of entries) {
+    const file = entry.deleted ? mm.tree.at(indexOf(mm, entry))?.file : undefined;
+    if (file?.path === entry.path && !file.deleted) gone.add(file.id);
+  }
+  if (gone.size === 0) return 0;
+  let settled = 0;
+  for (let index = 0; index < mm.tree.count; index++) {
+    const { file } = vmaAt(mm, index);
+    if (file === null || !gone.has(file.id)) continue;
+    setVma(mm, index, { file: { ...file, deleted: true } });
+    settled++;
+  }
+  return settled;
+}
+
 /** Before a comparison: memory that grows down may have grown by faults. Returns how many VMAs did. */
 export function settleStackGrowth(mm: Mm, entries: readonly MapsEntry[]): number {
   let settled = 0;

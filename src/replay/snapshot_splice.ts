@@ -236,6 +236,7 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
     ...mm.scalars,
     startBrk: startBrk ?? (first === undefined ? null : bytesOfVpn(first.start)),
     brk: brk ?? (last === undefined ? null : bytesOfVpn(last.end)),
+    heapExecutable: heap.length > 0 && heap.every((entry) => entry.perms[2] === 'x'),
     // The exact page is not shown; the stack pointer at exec lies near the upper end.
     startStack: startStack ?? (stack === undefined ? null : ((stack.end - 1) as typeof stack.end)),
     complete: true,

@@ -5,7 +5,13 @@ import { formatMapsLine } from '../procfs/format_maps';
 import { entriesOfVmas } from './maps_view';
 import type { FileTable } from './file_table';
 import type { SnapshotCheck, SnapshotInput } from './replay_types';
-import { settleBorders, settleCharges, settleFaults, settleStackGrowth } from './snapshot_settle';
+import {
+  settleBorders,
+  settleCharges,
+  settleDeletions,
+  settleFaults,
+  settleStackGrowth,
+} from './snapshot_settle';
 import { seedMm } from './snapshot_splice';
 
 /** Takes a snapshot over as the state of an address space of which the whole was not known. */
@@ -19,6 +25,7 @@ export function checkEqual(mm: Mm, snapshot: SnapshotInput): SnapshotCheck | und
   const mark = mm.begin();
   const settled =
     settleStackGrowth(mm, snapshot.entries) +
+    settleDeletions(mm, snapshot.entries) +
     settleBorders(mm, snapshot.entries) +
     settleCharges(mm, snapshot.entries);
   if (compareEntries(replayedEntries(mm), snapshot.entries).length > 0) {

@@ -453,7 +453,7 @@ function pageOf(page: number): Vpn {
 
 function resultText(prediction: Prediction): string {
   if (!prediction.ok) return prediction.error.errno;
-  if (prediction.value === 'anywhere') return '?';
+  if (prediction.value === 'anywhere' || prediction.value === 'pages-decide') return '?';
   const page = vpnOf(prediction.value) - BASE;
   return page >= 0 ? `@${page}` : String(prediction.value);
 }

@@ -51,7 +51,9 @@ function eventOf({ pid, call, prediction }: MadeCall, line: number): SyscallEven
   if (!prediction.ok)
     return [{ ...at, result: { kind: 'errno', errno: prediction.error.errno, injected: false } }];
   const { value } = prediction;
-  return value === 'anywhere' ? [] : [{ ...at, result: { kind: 'value', value, injected: false } }];
+  return value === 'anywhere' || value === 'pages-decide'
+    ? []
+    : [{ ...at, result: { kind: 'value', value, injected: false } }];
 }
 
 /** Everything that an instant shows, without the numbers by which address spaces are told apart. */

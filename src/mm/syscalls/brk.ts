@@ -77,7 +77,7 @@ function heapFlags(mm: Mm): VmFlags {
     VM_ACCOUNT,
     mm.scalars.defFlags,
   );
-  return mm.rules.heapExecutable ? union(flags, VM_EXEC) : flags;
+  return mm.rules.heapExecutable || mm.scalars.heapExecutable ? union(flags, VM_EXEC) : flags;
 }
 
 function placeHeap(mm: Mm, start: Vpn, end: Vpn): void {

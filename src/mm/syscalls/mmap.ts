@@ -221,6 +221,7 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   const kind = file === null ? anonymousKind(mm, args) : fileKind(mm, args, file);
   if (!kind.ok) return kind;
   flags = union(flags, kind.value);
+  if (file?.ops === 'secretmem') flags = without(flags, VM_MAYEXEC);
   if (file !== null && file.writable === false && hasAny(flags, VM_SHARED)) {
     flags = without(flags, unionOf(VM_MAYWRITE, VM_SHARED));
   }
@@ -274,7 +275,15 @@ function fileKind(mm: Mm, args: MmapArgs, file: VmFile): Result<VmFlags, Refusal
   if (file.ops === 'unmappable')
     return refuse('ENODEV', 'there is nothing in such a file that can be mapped');
   if ((args.flags & MAP_GROWSDOWN) !== 0) return refuse('EINVAL', 'a file mapping cannot grow down');
+  if (file.ops === 'secretmem') return secretKind(mm, shared, args.prot);
   return ok(shared ? unionOf(VM_SHARED, VM_MAYSHARE) : VM_NONE);
+}
+
+/** secretmem_mmap, on a file system that is mounted noexec. */
+function secretKind(mm: Mm, shared: boolean, prot: number): Result<VmFlags, Refusal> {
+  if ((prot & PROT_EXEC) !== 0) return refuse('EPERM', 'secret memory is never executable');
+  if (!shared) return refuse('EINVAL', 'secret memory is mapped shared only');
+  return ok(unionOf(VM_SHARED, VM_MAYSHARE, VM_DONTDUMP, mm.rules.secretMemLocked ? VM_LOCKED : VM_NONE));
 }
 
 /** file_mmap_ok: offsets of regular files are signed 64-bit numbers, those of devices unsigned. */

@@ -11,7 +11,9 @@ export function setMemoryMerge(mm: Mm, on: boolean): void {
   if (mm.scalars.ksmAny === on) return;
   mm.scalars = { ...mm.scalars, ksmAny: on };
   for (let index = 0; index < mm.tree.count; index++) {
-    const { flags } = vmaAt(mm, index);
+    const { flags, special } = vmaAt(mm, index);
+    // The gate page is printed with every map and is in none.
+    if (special === '[vsyscall]') continue;
     const marked = ksmCompatible(flags) ? union(flags, VM_MERGEABLE) : flags;
     const changed = on ? marked : without(flags, VM_MERGEABLE);
     if (changed !== flags) setVma(mm, index, { flags: changed });

@@ -52,6 +52,7 @@ export function sysProcessMadvise(
       refused = advised.error;
       break;
     }
+    if (advised.value === 'pages-decide') return advised;
     done += Number(length);
   }
   if (done === 0 && refused !== undefined) return refuse(refused.errno, refused.why, refused.vma);

@@ -2,7 +2,7 @@ import { ok } from '../../base/result';
 import { bytesOfVpn, vpnAdd, vpnOf, VPN_END, type U64, type Vpn } from '../addr';
 import type { Mm } from '../mm';
 import { refuse, type Prediction } from '../refusal';
-import type { Vma } from '../vma';
+import { sameFile, type Vma } from '../vma';
 import { hasAny, VM_EXEC, VM_LOCKED, VM_READ, VM_SHARED, VM_WRITE } from '../vm_flags';
 import {
   MAP_FIXED,
@@ -64,7 +64,7 @@ export function sysRemapFilePages(mm: Mm, args: RemapFilePagesArgs): Prediction 
 function continues(mm: Mm, first: Vma, end: Vpn): boolean {
   let at = first.end;
   for (const vma of mm.vmasIn(first.end, end)) {
-    if (vma.start !== at || vma.file !== first.file || vma.flags !== first.flags) return false;
+    if (vma.start !== at || !sameFile(vma.file, first.file) || vma.flags !== first.flags) return false;
     at = vma.end;
   }
   return at >= end;

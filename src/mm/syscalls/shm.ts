@@ -1,7 +1,7 @@
 import { offsetInPage, pageAlignUp, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction } from '../refusal';
-import type { Vma, VmFile } from '../vma';
+import { sameFile, type Vma, type VmFile } from '../vma';
 import { MAP_FIXED, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, sysMmap } from './mmap';
 import { unmapRange } from './munmap';
 
@@ -64,7 +64,7 @@ export function sysShmdt(mm: Mm, addr: U64): Prediction {
   const pages = first.file?.pages ?? Infinity;
   for (const vma of behind.slice(behind.indexOf(first) + 1)) {
     if (vma.end - at > pages) break;
-    if (piece(vma) && vma.file === first.file) unmapRange(mm, vma.start, vma.end);
+    if (piece(vma) && sameFile(vma.file, first.file)) unmapRange(mm, vma.start, vma.end);
   }
   return DONE;
 }
