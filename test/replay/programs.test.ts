@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { parseMaps } from '../../src/procfs/maps';
+import type { SnapshotInput } from '../../src/replay/replay_types';
+import { by, end, flags, fork, mapped, maps, p, replayed } from './traced';
+
+/** What programs of others showed that nobody had tuned the simulation for. */
+
+/** Snapshot of process 10 after `line`; a mapping is `pages perms path|flags`. */
+function shot(line: number, ...mappings: readonly string[]): SnapshotInput {
+  const text = mappings.map((mapping) => {
+    const [header = '', vmFlags = ''] = mapping.split('|');
+    const [pages = '', perms = '', ...path] = header.split(' ');
+    const [start = 0, until = 0] = pages.split('-').map(Number);
+    const range = `${p(start).slice(2)}-${p(until).slice(2)}`;
+    return `${range} ${perms} 00000000 00:00 0 ${path.join(' ')}\nAnonymous:  0 kB\nVmFlags: ${vmFlags} \n`;
+  });
+  return { label: `at ${line}`, pid: 10, line, entries: parseMaps(text.join('')).entries };
+}
+
+describe('secret memory', () => {
+  const made = (flagsOfMap: string, result: string): string[] =>
+    by(10, 'memfd_secret(0) = 3', `mmap(NULL, 4096, PROT_READ|PROT_WRITE, ${flagsOfMap}, 3, 0) = ${result}`);
+
+  it('is locked, not dumped, not executable, and shared only', () => {
+    const replay = replayed(made('MAP_SHARED', p(0)), { kernel: '6.18' });
+    expect(maps(end(replay))).toBe('0-1 rw-s /secretmem (deleted)');
+    expect(flags(end(replay))).toBe('0-1 rd wr sh mr mw ms lo dd');
+    const refused = replayed(made('MAP_PRIVATE', '-1 EINVAL (Invalid argument)'), { kernel: '6.18' });
+    expect(refused.steps[0]).toMatchObject({ predicted: 'EINVAL' });
+  });
+
+  it('has no mark of the lock since 7.2', () => {
+    expect(flags(end(replayed(made('MAP_SHARED', p(0)))))).toBe('0-1 rd wr sh mr mw ms dd');
+  });
+});
+
+describe('advice', () => {
+  it('through PIDFD_SELF goes to the caller', () => {
+    const advice = `[{iov_base=${p(0)}, iov_len=4096}], 1, MADV_DONTFORK, 0`;
+    for (const self of ['-10000', '-10001', '-20000']) {
+      const replay = replayed(by(10, mapped(0, 1), `process_madvise(${self}, ${advice}) = 4096`));
+      expect(replay.steps[1]).toMatchObject({ predicted: '4096' });
+      expect(flags(end(replay))).toBe('0-1 rd wr mr mw me dc ac');
+    }
+  });
+
+  it('to collapse pages succeeds or fails with the state of pages', () => {
+    const collapse = `madvise(${p(0)}, 2097152, MADV_COLLAPSE)`;
+    const replay = replayed(by(10, mapped(0, 512), `${collapse} = 0`, `${collapse} = -1 EINVAL (x)`));
+    expect(replay.steps.map(({ predicted, mismatch }) => [predicted, mismatch])).toEqual([
+      [p(0), undefined],
+      ['?', undefined],
+      ['?', undefined],
+    ]);
+  });
+});
+
+describe('PR_SET_MEMORY_MERGE', () => {
+  it('leaves the gate page alone, which is in no map', () => {
+    const seed = shot(1, '0-1 rw-p |rd wr mr mw me ac', '4-5 --xp [vsyscall]|ex');
+    const replay = replayed(
+      by(10, 'getpid() = 10', 'prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0) = 0', mapped(8, 1)),
+      {
+        snapshots: [seed],
+      },
+    );
+    expect(flags(end(replay))).toBe('0-1 rd wr mr mw me ac mg, 4-5 ex, 8-9 rd wr mr mw me ac mg');
+  });
+});
+
+describe('an unlinked file', () => {
+  const open = 'openat(AT_FDCWD, "/tmp/x", O_RDWR) = 3';
+  const map = (page: number, note: string): string =>
+    `mmap(${p(page)}, 4096, PROT_READ, MAP_SHARED|MAP_FIXED, 3${note}, ${page * 4096}) = ${p(page)}`;
+
+  it('is seen at a later mapping of its descriptor', () => {
+    const replay = replayed(by(10, open, map(0, '</tmp/x>(deleted)')));
+    expect(maps(end(replay))).toBe('0-1 r--s /tmp/x (deleted)');
+  });
+
+  it('is learned from a snapshot for every mapping of that open file, and stays the same file', () => {
+    const line = '|rd sh mr mw me ms';
+    const replay = replayed(by(10, 'getpid() = 10', open, map(0, ''), 'getpid() = 10', map(1, '')), {
+      snapshots: [
+        shot(1, '9-10 rw-p |rd wr mr mw me ac'),
+        shot(4, `0-1 r--s /tmp/x (deleted)${line}`, '9-10 rw-p |rd wr mr mw me ac'),
+      ],
+    });
+    expect(replay.checks.map(({ outcome, settled }) => [outcome, settled])).toEqual([
+      ['seed', 0],
+      ['equal', 1],
+    ]);
+    expect(maps(end(replay))).toBe('0-2 r--s /tmp/x (deleted), 9-10 rw-p');
+  });
+});
+
+describe('a heap that a snapshot shows executable', () => {
+  it('goes on so, also in a child', () => {
+    const seed = shot(2, '0-1 rwxp [heap]|rd wr ex mr mw me ac');
+    const calls = [`brk(NULL) = ${p(0)}`, `brk(${p(1)}) = ${p(1)}`, fork(11)];
+    const replay = replayed([...by(10, ...calls), `11 brk(${p(2)}) = ${p(2)}`], { snapshots: [seed] });
+    expect(maps(end(replay), 11)).toBe('0-2 rwxp [heap]');
+  });
+});
