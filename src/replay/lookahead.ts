@@ -3,6 +3,8 @@ import type { Mm } from '../mm/mm';
 import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
 import { MREMAP_FIXED } from '../mm/syscalls/mremap';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
+import { memoryKind } from './call_text';
+import type { SnapshotInput } from './replay_types';
 
 /**
  * A child's first lines may come before its parent's clone has its result: births by the pid they gave. The parent is in
@@ -79,6 +81,28 @@ export class PendingReleases {
       return range !== undefined && range.start < placed.end && placed.start < range.end;
     });
   }
+}
+
+/**
+ * Snapshots with the last line whose state they may show. A call that another thread had begun when the reading ended may
+ * have acted already, though the trace has its result only later.
+ */
+export function untilInFlight(
+  events: readonly TraceEvent[],
+  snapshots: readonly SnapshotInput[],
+): SnapshotInput[] {
+  const split = events.filter(
+    (event): event is SyscallEvent =>
+      event.kind === 'syscall' && event.entryLine < event.line && memoryKind(event.call) !== undefined,
+  );
+  return snapshots.map((snapshot) => {
+    const read = snapshot.untilLine ?? snapshot.line;
+    let untilLine = read;
+    for (const { entryLine, line, pid } of split) {
+      if (entryLine <= read && line > untilLine && pid !== snapshot.pid) untilLine = line;
+    }
+    return untilLine === read ? snapshot : { ...snapshot, untilLine };
+  });
 }
 
 interface Range {

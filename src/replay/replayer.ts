@@ -11,7 +11,7 @@ import { inferFeatures } from './features';
 import { forgetCapability, noteLimits } from './limit_events';
 import { noteFile, notePrctl } from './file_events';
 import { leftBehind } from './left_behind';
-import { childOf, PendingClones, PendingReleases } from './lookahead';
+import { childOf, PendingClones, PendingReleases, untilInFlight } from './lookahead';
 import { sharingOf } from './name_sharing';
 import { ReplayResult } from './replay_result';
 import type {
@@ -83,7 +83,7 @@ export class Replayer {
     private readonly options: ReplayOptions,
     private readonly observer?: StepObserver,
   ) {
-    this.snapshots = [...(options.snapshots ?? [])].sort((a, b) => a.line - b.line);
+    this.snapshots = untilInFlight(trace.events, options.snapshots ?? []).sort((a, b) => a.line - b.line);
     const features = inferFeatures(trace.events, this.snapshots, options.without ?? []);
     this.world = new World(options.kernel, options.rules ?? {}, features, options.maxMapCount, {
       ...(options.overcommit === undefined ? {} : { overcommit: options.overcommit }),

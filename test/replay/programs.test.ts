@@ -102,3 +102,23 @@ describe('a heap that a snapshot shows executable', () => {
     expect(maps(end(replay), 11)).toBe('0-2 rwxp [heap]');
   });
 });
+
+describe('a snapshot that one thread reads', () => {
+  it('may show what a call of another thread did before its result was seen', () => {
+    const held = ['0-1 rw-p |rd wr mr mw me ac', '4-5 rw-p |rd wr mr mw me ac'] as const;
+    const unmap = `munmap(${p(4)}, 4096`;
+    const lines = [
+      ...by(10, mapped(0, 1), mapped(4, 1), 'clone(child_stack=0x7f, flags=CLONE_VM|CLONE_THREAD) = 11'),
+      `11 ${unmap} <unfinished ...>`,
+      '10 openat(AT_FDCWD, "/proc/self/smaps", O_RDONLY) = 3',
+      '10 close(3) = 0',
+      '11 <... munmap resumed>) = 0',
+    ];
+    const after = { ...shot(5, held[0]), untilLine: 6 };
+    const replay = replayed(lines, { snapshots: [shot(2, ...held), after] });
+    expect(replay.checks.map(({ outcome }) => outcome)).toEqual(['seed', 'equal']);
+    // One that was read before the call began shows no such thing.
+    const early = replayed(lines, { snapshots: [shot(2, ...held), shot(3, held[0])] });
+    expect(early.checks.map(({ outcome }) => outcome)).toEqual(['seed', 'differs']);
+  });
+});
