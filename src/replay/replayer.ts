@@ -25,7 +25,7 @@ import type {
 } from './replay_types';
 import { cloneWords, execWords, exitWords, snapshotWords, wordsOf } from './step_title';
 import { Timeline } from './timeline';
-import { checkEqual, seedFrom, takeOverDiffering } from './verify';
+import { checkEqual, checkPiecewise, seedFrom, takeOverDiffering, type Unmatched } from './verify';
 import { World, type Life } from './world';
 import { CLONE_THREAD, CLONE_VM } from '../trace/event';
 
@@ -47,6 +47,7 @@ interface OpenSnapshot {
   /** Version of the address space that was compared last, and how often one was. */
   tried: number;
   tries: number;
+  readonly unmatched: Unmatched;
 }
 
 /** A file of maps is read in some milliseconds: after so many changes only the last state is compared. */
@@ -310,14 +311,21 @@ export class Replayer {
       if (life.mm === null) continue;
       if (!life.mm.scalars.complete)
         this.snapshotStep(life, life.mm, seedFrom(life.mm, life.files, snapshot));
-      else this.openSnapshots.push({ snapshot, life, tried: -1, tries: 0 });
+      else
+        this.openSnapshots.push({
+          snapshot,
+          life,
+          tried: -1,
+          tries: 0,
+          unmatched: { snapshot: undefined, replayed: undefined },
+        });
       this.retrySnapshots(line);
     }
   }
 
   /**
    * A snapshot was read while the process may have gone on: it holds if it equals the state at any moment from the
-   * opening of the file to its closing.
+   * opening of the file to its closing, or if each of its mappings was there at one of them.
    */
   private retrySnapshots(line: number): void {
     this.openSnapshots = this.openSnapshots.filter((open) => {
@@ -325,7 +333,9 @@ export class Replayer {
       if (life.mm === null) return false;
       const over = (snapshot.untilLine ?? snapshot.line) < line;
       if (!over && (life.mm.version === open.tried || open.tries >= MOST_TRIES)) return true;
-      const equal = checkEqual(life.mm, snapshot);
+      const equal =
+        checkEqual(life.mm, snapshot, open.unmatched) ??
+        (over ? checkPiecewise(open.unmatched, snapshot) : undefined);
       open.tried = life.mm.version;
       open.tries++;
       if (equal === undefined && !over) return true;

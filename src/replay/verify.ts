@@ -20,15 +20,47 @@ export function seedFrom(mm: Mm, files: FileTable, snapshot: SnapshotInput): Sna
   return { ...checked(snapshot), outcome: 'seed' };
 }
 
-/** Holds a snapshot against the replay; undefined where they differ. Faults that the snapshot shows are learned. */
-export function checkEqual(mm: Mm, snapshot: SnapshotInput): SnapshotCheck | undefined {
+/**
+ * What no state since the opening of a snapshot has explained. The kernel writes a file of maps piece by piece: each of its
+ * mappings was there at one moment or another, and one that was there all the time is in it.
+ */
+export interface Unmatched {
+  /** Lines of the snapshot, and of the replay in every state; undefined before the first comparison. */
+  snapshot: ReadonlySet<string> | undefined;
+  replayed: ReadonlySet<string> | undefined;
+}
+
+/** The check of a snapshot all parts of which held at some moment; undefined where one never did. */
+export function checkPiecewise(unmatched: Unmatched, snapshot: SnapshotInput): SnapshotCheck | undefined {
+  const explained = unmatched.snapshot?.size === 0 && unmatched.replayed?.size === 0;
+  return explained ? { ...checked(snapshot), outcome: 'equal' } : undefined;
+}
+
+function narrow(before: ReadonlySet<string> | undefined, lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.filter((line) => line !== '' && before?.has(line) !== false));
+}
+
+/**
+ * Holds a snapshot against the replay; undefined where they differ. Faults that the snapshot shows are learned, what
+ * differs goes into `unmatched`.
+ */
+export function checkEqual(mm: Mm, snapshot: SnapshotInput, unmatched: Unmatched): SnapshotCheck | undefined {
   const mark = mm.begin();
   const settled =
     settleStackGrowth(mm, snapshot.entries) +
     settleDeletions(mm, snapshot.entries) +
     settleBorders(mm, snapshot.entries) +
     settleCharges(mm, snapshot.entries);
-  if (compareEntries(replayedEntries(mm), snapshot.entries).length > 0) {
+  const differences = compareEntries(replayedEntries(mm), snapshot.entries);
+  if (differences.length > 0) {
+    unmatched.snapshot = narrow(
+      unmatched.snapshot,
+      differences.map((difference) => difference.snapshot),
+    );
+    unmatched.replayed = narrow(
+      unmatched.replayed,
+      differences.map((difference) => difference.replayed),
+    );
     mm.rollback(mark);
     return undefined;
   }

@@ -121,4 +121,28 @@ describe('a snapshot that one thread reads', () => {
     const early = replayed(lines, { snapshots: [shot(2, ...held), shot(3, held[0])] });
     expect(early.checks.map(({ outcome }) => outcome)).toEqual(['seed', 'differs']);
   });
+
+  it('may have been read in pieces, each of which was there at one moment', () => {
+    const rw = 'rd wr mr mw me ac';
+    const held = [`0-1 rw-p |${rw}`, `4-5 rw-p |${rw}`] as const;
+    const lines = by(
+      10,
+      mapped(0, 1),
+      mapped(4, 1),
+      'openat(AT_FDCWD, "/proc/self/smaps", O_RDONLY) = 3',
+      `munmap(${p(0)}, 4096) = 0`,
+      mapped(8, 1),
+      'close(3) = 0',
+    );
+    const read = (...mappings: readonly string[]): string[] => {
+      const snapshot = { ...shot(3, ...mappings), untilLine: 6 };
+      const replay = replayed(lines, { snapshots: [shot(2, ...held), snapshot] });
+      return replay.checks.map(({ outcome }) => outcome);
+    };
+    // What went after it was written, with what came later.
+    expect(read(...held, `8-9 rw-p |${rw}`)).toEqual(['seed', 'equal']);
+    // What was there all the time is in it, and nothing that never was.
+    expect(read(held[0], `8-9 rw-p |${rw}`)).toEqual(['seed', 'differs']);
+    expect(read(...held, `12-13 rw-p |${rw}`, `8-9 rw-p |${rw}`)).toEqual(['seed', 'differs']);
+  });
 });
