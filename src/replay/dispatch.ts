@@ -131,6 +131,9 @@ function processMadvise(
   life: Life,
   call: Syscall & { readonly name: 'process_madvise' },
 ): Prediction | undefined {
+  // The kernels that know PIDFD_SELF are those that take any advice for the caller itself.
+  if (PIDFD_SELF.has(call.pidfd.fd) && !world.system.rules.processMadviseSelfAny && call.flags === 0)
+    return refuse('EBADF', 'this kernel has no PIDFD_SELF');
   const target = pidfdTarget(world, life, call.pidfd);
   if (target === undefined) return undefined;
   if (target.mm === null) return call.flags === 0 ? refuse('ESRCH', 'the process has ended') : undefined;

@@ -44,6 +44,15 @@ describe('advice', () => {
     }
   });
 
+  it('through PIDFD_SELF finds no descriptor where there is none such', () => {
+    const call = `process_madvise(-10000, [{iov_base=${p(0)}, iov_len=4096}], 1, MADV_COLD, 0)`;
+    const replay = replayed(by(10, mapped(0, 1), `${call} = -1 EBADF (Bad file descriptor)`), {
+      kernel: '6.12',
+    });
+    expect(replay.steps[1]).toMatchObject({ predicted: 'EBADF' });
+    expect(replay.steps[1]?.mismatch).toBeUndefined();
+  });
+
   it('to collapse pages succeeds or fails with the state of pages', () => {
     const collapse = `madvise(${p(0)}, 2097152, MADV_COLLAPSE)`;
     const replay = replayed(by(10, mapped(0, 512), `${collapse} = 0`, `${collapse} = -1 EINVAL (x)`));
