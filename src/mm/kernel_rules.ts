@@ -114,6 +114,10 @@ export const RULE_TABLE = {
     '111110',
     'mappings of memfd_secret are marked locked; 7.2 and later keep the limit only, not the mark',
   ),
+  memfdSealCheck: choice(
+    ['write-early', 'late', 'late', 'early', 'early', 'early'],
+    'shared writable maps of a memfd with a write seal: refused before what is there is unmapped, or after; 6.1 asks before for F_SEAL_WRITE only',
+  ),
   mapAbove4g: flag('011111', 'MAP_ABOVE4G is a flag that MAP_SHARED_VALIDATE knows since 6.6'),
   map32Bit: flag(
     '111111',

@@ -15,6 +15,8 @@ export interface MmSystem {
   readonly features: ReadonlySet<KernelFeature>;
   readonly names: AnonVmaNames;
   readonly ids: { anonVma: number; file: number; mm: number };
+  /** F_SEAL_* bits of memfds by the id of their open file. */
+  readonly memfdSeals: Map<number, number>;
   /** vm.max_map_count. */
   readonly maxMapCount: number;
   /** vm.overcommit_memory, and pages of memory and swap; undefined where nothing told. */

@@ -1,4 +1,5 @@
 import type { U64 } from '../mm/addr';
+import { writeSealBits } from '../mm/memfd_seal';
 import { setMemoryMerge } from '../mm/syscalls/prctl_memory_merge';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { readFd } from '../trace/strace/fd';
@@ -28,6 +29,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
       return;
     case 'other':
       noteOther(life, call.syscall, call.args, value);
+      if (call.syscall === 'fcntl') noteSeals(world, life, call.args);
       return;
     default:
       return;
@@ -43,6 +45,15 @@ function noteOther(life: Life, syscall: string, args: readonly string[], value: 
     const from = readFd(first, 0, first.length);
     if (from !== undefined) life.files.duplicate(from, value);
   }
+}
+
+/** fcntl(F_ADD_SEALS) on a memfd. Only those that mmap asks for are kept. */
+function noteSeals(world: World, life: Life, [fd = '', command, seals = '']: readonly string[]): void {
+  const from = readFd(fd, 0, fd.length);
+  const file = from === undefined || command !== 'F_ADD_SEALS' ? null : life.files.fileOf(from);
+  if (file === null) return;
+  const { memfdSeals } = world.system;
+  memfdSeals.set(file.id, (memfdSeals.get(file.id) ?? 0) | writeSealBits(seals));
 }
 
 /** The text of a quoted argument. */

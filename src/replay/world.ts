@@ -52,6 +52,7 @@ export class World {
       rules: kernelRules(kernel, overrides),
       features,
       names: new AnonVmaNames(),
+      memfdSeals: new Map(),
       ids: { anonVma: 1, file: 1, mm: 1 },
       maxMapCount,
       overcommit: memory.overcommit ?? 'guess',

@@ -51,6 +51,7 @@ export function systemOf(version: KernelVersion = '7.3', maxMapCount = 65530): M
     maxMapCount,
     overcommit: 'guess',
     commitPages: undefined,
+    memfdSeals: new Map(),
     sealVisits: { prePass: 0, inLoop: 0 },
   };
 }

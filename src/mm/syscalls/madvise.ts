@@ -5,6 +5,7 @@ import { anonVmaPrepare, canPopulate, faultIn } from '../fault';
 import type { Mm } from '../mm';
 import { withoutPages, withPages } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
+import { writeSeals } from '../memfd_seal';
 import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
 import { pgoffAt, vmaIsAnonymous, type Vma } from '../vma';
 import { modifyVma, setVma, vmaAt } from '../vma_modify';
@@ -163,7 +164,7 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
   if (advice === madv.MADV_GUARD_REMOVE) return removeGuard(mm, vma, start, end);
   const flags = advisedFlags(mm, vma, advice);
   if (!flags.ok) return flags;
-  const inFile = advice === madv.MADV_REMOVE ? checkHole(vma, start, end) : flags;
+  const inFile = advice === madv.MADV_REMOVE ? checkHole(mm, vma, start, end) : flags;
   if (!inFile.ok) return inFile;
   if (flags.value === vma.flags) return ok(undefined);
   const modified = modifyVma(mm, index, start, end, { flags: flags.value });
@@ -171,11 +172,13 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
 }
 
 /** vfs_fallocate: offsets are signed, and a hole lies inside the largest file. */
-function checkHole(vma: Vma, start: Vpn, end: Vpn): Result<void, Refusal> {
+function checkHole(mm: Mm, vma: Vma, start: Vpn, end: Vpn): Result<void, Refusal> {
   if (pgoffAt(vma, start) >= NEGATIVE_OFFSET) return refuse('EINVAL', 'the offset is negative', vma);
-  return pgoffAt(vma, end) >= NEGATIVE_OFFSET
-    ? refuse('EFBIG', 'the range ends past the largest size of a file', vma)
-    : ok(undefined);
+  if (pgoffAt(vma, end) >= NEGATIVE_OFFSET)
+    return refuse('EFBIG', 'the range ends past the largest size of a file', vma);
+  return writeSeals(mm, vma.file) === 0
+    ? ok(undefined)
+    : refuse('EPERM', 'a seal of the memfd forbids changing what it holds', vma);
 }
 
 function refuseWith(refusal: Refusal): Result<never, Refusal> {

@@ -12,6 +12,7 @@ import {
 } from '../addr';
 import { populate } from '../fault';
 import { accountable, canDoMlock, mlockFutureOk } from '../limits';
+import { checkWriteSeal, writeSeals } from '../memfd_seal';
 import { inTaskSize, type Mm } from '../mm';
 import { refuse, type Prediction, type Refusal } from '../refusal';
 import type { VmFile } from '../vma';
@@ -152,6 +153,8 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!free.ok) return free;
   // What was there is lost.
   if (denied) return refuse('EACCES', why);
+  const sealed = checkWriteSeal(mm, anonymous ? null : args.file, flags.value, 'late');
+  if (!sealed.ok) return sealed;
   const backed = anonymous ? shmemEnough(mm, flags.value, pages) : ok(undefined);
   if (!backed.ok) return backed;
   mapRange(mm, at, end, flags.value, args, anonymous);
@@ -222,9 +225,12 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
   if (!kind.ok) return kind;
   flags = union(flags, kind.value);
   if (file?.ops === 'secretmem') flags = without(flags, VM_MAYEXEC);
+  const sealed = checkWriteSeal(mm, file, flags, 'early');
+  if (!sealed.ok) return sealed;
   if (file !== null && file.writable === false && hasAny(flags, VM_SHARED)) {
     flags = without(flags, unionOf(VM_MAYWRITE, VM_SHARED));
   }
+  if (writeSeals(mm, file) !== 0 && hasAny(flags, VM_SHARED)) flags = without(flags, VM_MAYWRITE);
   if ((args.flags & MAP_HUGETLB) !== 0) flags = union(flags, VM_HUGETLB);
   // Without overcommit everything is charged, whatever the program asks for; huge pages have a pool of their own.
   const unreserved = mm.system.overcommit !== 'never' || hasAny(flags, VM_HUGETLB);

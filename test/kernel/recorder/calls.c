@@ -58,6 +58,8 @@ static const struct word MAP_FLAGS[] = {{"MAP_FIXED", 0x10},
                                         {"MAP_SYNC", 0x80000},
                                         {"MAP_FIXED_NOREPLACE", 0x100000},
                                         {NULL, 0}};
+static const struct word FCNTL[] = {{"F_ADD_SEALS", 1033}, {NULL, 0}};
+static const struct word SEALS[] = {{"F_SEAL_WRITE", 8}, {"F_SEAL_FUTURE_WRITE", 16}, {NULL, 0}};
 static const struct word MDWE[] = {{"PR_MDWE_REFUSE_EXEC_GAIN", 1}, {"PR_MDWE_NO_INHERIT", 2}, {NULL, 0}};
 static const struct word REMAP[] = {
     {"MREMAP_MAYMOVE", 1}, {"MREMAP_FIXED", 2}, {"MREMAP_DONTUNMAP", 4}, {NULL, 0}};
@@ -96,7 +98,7 @@ static const struct word SHM[] = {
 
 /*
  * Arguments by letter: a address, n decimal number, o hex offset, x hex number, d descriptor, p PROT_, m MAP_,
- * r MREMAP_, v MADV_, l MLOCK_, k MCL_, t SHM_, i int, s the name, I the ranges of process_madvise.
+ * c F_, f F_SEAL_, r MREMAP_, v MADV_, l MLOCK_, k MCL_, t SHM_, i int, s the name, I the ranges of process_madvise.
  * ? is an address that is printed only where the flags before it ask for one.
  */
 struct call {
@@ -126,6 +128,7 @@ static const struct call TABLE[CALLS] = {
     [C_REMAP_FILE_PAGES] = {"remap_file_pages", SYS_remap_file_pages, "anpnm"},
     [C_MEMORY_MERGE] = {"prctl", SYS_prctl, NULL},
     [C_MDWE] = {"prctl", SYS_prctl, NULL},
+    [C_FILE_SEAL] = {"fcntl", SYS_fcntl, "dcf"},
     [C_TOUCH] = {"madvise", 0, "anv"},
     [C_FORK] = {"clone", 0, NULL},
     [C_EXIT] = {"exit_group", 0, NULL},
@@ -260,6 +263,8 @@ static void put_arg(struct sink *out, const struct op *op, char kind, u64 value)
     case 'v': put_value(out, value, ADVICE, "MADV_"); break;
     case 'l': put_bits(out, value, MLOCK, "0", "MLOCK_"); break;
     case 'k': put_bits(out, value, MCL, "0", "MCL_"); break;
+    case 'c': put_value(out, value, FCNTL, "F_"); break;
+    case 'f': put_bits(out, value, SEALS, "0", "F_SEAL_"); break;
     case 't': put_bits(out, value, SHM, "0", "SHM_"); break;
     case 'I':
         put(out, "[");
@@ -320,6 +325,8 @@ static const struct word *words_of(char kind)
     case 'l': return MLOCK;
     case 'k': return MCL;
     case 't': return SHM;
+    case 'c': return FCNTL;
+    case 'f': return SEALS;
     case 'w': return MDWE;
     default: return NULL;
     }
@@ -535,6 +542,7 @@ bool is_safe(const struct op *op)
         return true;
     case C_NAME: return inside(a[0], a[1]) || wraps(a[0], a[1]);
     case C_BRK: return a[0] <= PAGE || (a[0] >= HEAP && a[0] <= HEAP + HEAP_PAGES * PAGE) || a[0] >= TOO_LONG;
+    case C_FILE_SEAL: return a[0] == FD_MEMFD && a[1] == 1033 && a[2] && !(a[2] & ~24UL);
     case C_SHMAT: return a[1] == 0 || inside(a[1], 8 * PAGE);
     case C_SHMDT: return inside(a[0], PAGE) || a[0] % PAGE;
     case C_REMAP_FILE_PAGES: return (inside(a[0], a[1]) && a[0] >= PAGE) || wraps(a[0], a[1]);

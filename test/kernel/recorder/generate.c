@@ -3,6 +3,7 @@
  * it, others often, so that rare combinations meet each other undisturbed.
  */
 #include "recorder.h"
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -35,6 +36,7 @@ static const unsigned WEIGHT[CALLS] = {
     [C_NAME] = 10,         [C_BRK] = 4,         [C_MLOCK] = 3,         [C_MLOCK2] = 2,
     [C_MUNLOCK] = 3,       [C_MLOCKALL] = 1,    [C_MUNLOCKALL] = 1,    [C_SHMAT] = 3,
     [C_SHMDT] = 2,         [C_REMAP_FILE_PAGES] = 2, [C_MEMORY_MERGE] = 1, [C_MDWE] = 1,
+    [C_FILE_SEAL] = 1,
     [C_TOUCH] = 10,        [C_FORK] = 3,        [C_EXIT] = 1,
 };
 
@@ -44,6 +46,7 @@ static unsigned occurs(int call)
     switch (call) {
     case C_MMAP: return 100;
     case C_MDWE: return 5;
+    case C_FILE_SEAL: return 20;
     case C_MEMORY_MERGE: return 15;
     case C_MSEAL: return 45;
     case C_MLOCKALL: return 20;
@@ -378,7 +381,7 @@ static void gen_remap_file_pages(struct op *op, const struct proc *self)
     op->a[2] = is_odd() ? prot() : 0;
     op->a[3] = below(12);
     op->a[4] = chance(15) ? MAP_NONBLOCK : 0;
-    if (is_odd()) op->a[3] = (1UL << 51) - below(12);
+    if (is_odd()) op->a[3] = (1UL << 51) - 1 + below(12);
     if (is_odd()) op->a[3] = -1UL - below(12);
     if (is_odd()) op->a[4] |= 1UL << below(20);
     if (is_odd()) op->a[0] += below(4096);
@@ -392,6 +395,8 @@ static bool gen_touch(struct op *op, const struct proc *self)
     const struct vma *vma = any_vma(self);
     if (!vma || (!vma->writable && !is_odd())) return false;
     if (vma->start < ARENA || vma->end > ARENA_END) return false;
+    /* User-mode kernels may forget that pages past the end of a file went: those writes get no signal. */
+    if (vma->shared) return false;
     unsigned pages = (unsigned)((vma->end - vma->start) / PAGE);
     unsigned from = below(pages);
     op->a[0] = vma->start + PAGE * from;
@@ -446,6 +451,11 @@ static bool fill(struct op *op, const struct proc *self)
     case C_REMAP_FILE_PAGES: gen_remap_file_pages(op, self); return true;
     case C_MEMORY_MERGE: a[1] = 0; a[0] = !chance(40); if (is_odd()) a[0] = 2; return true;
     case C_MDWE: a[1] = 0; a[0] = is_odd() ? below(5) : chance(70) ? 1 : 3; return true;
+    case C_FILE_SEAL:
+        a[0] = FD_MEMFD;
+        a[1] = F_ADD_SEALS;
+        a[2] = 8UL << below(2);
+        return S->style.memfd;
     case C_TOUCH: a[2] = 23; return gen_touch(op, self);
     case C_FORK: a[1] = 0; a[0] = S->style.share && chance(50); return alive() < (int)S->style.procs;
     case C_EXIT: a[0] = a[1] = 0; return alive() > 1;

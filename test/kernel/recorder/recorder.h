@@ -58,6 +58,7 @@ enum call_id {
     C_REMAP_FILE_PAGES,
     C_MEMORY_MERGE,
     C_MDWE,
+    C_FILE_SEAL,
     C_TOUCH,
     C_FORK,
     C_EXIT,

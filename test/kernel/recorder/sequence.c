@@ -232,8 +232,8 @@ static void open_files(void)
     open_one(FD_RO, path, O_RDONLY, "O_RDONLY");
     open_one(FD_RW2, path, O_RDWR, "O_RDWR");
     open_one(FD_WO, path, O_WRONLY, "O_WRONLY");
-    if (syscall(SYS_memfd_create, "vmalens", 0) != FD_MEMFD || ftruncate(FD_MEMFD, FILE_BYTES)) S->failed = true;
-    emit("%d memfd_create(\"vmalens\", 0) = %d%s\n", label, FD_MEMFD, fd_note(FD_MEMFD));
+    if (syscall(SYS_memfd_create, "vmalens", MFD_ALLOW_SEALING) != FD_MEMFD || ftruncate(FD_MEMFD, FILE_BYTES)) S->failed = true;
+    emit("%d memfd_create(\"vmalens\", MFD_ALLOW_SEALING) = %d%s\n", label, FD_MEMFD, fd_note(FD_MEMFD));
     open_one(FD_ZERO, "/dev/zero", O_RDWR, "O_RDWR");
     open_one(FD_ZERO_RO, "/dev/zero", O_RDONLY, "O_RDONLY");
     if (dup(FD_RW) != FD_DUP) S->failed = true;
@@ -381,7 +381,7 @@ static void run_op(struct op *op)
     outcome.error = errno;
     emit_call(op, outcome);
     /* No memory call, no record: what it changed shows after the next one. */
-    if (op->call == C_MEMORY_MERGE || op->call == C_MDWE) return;
+    if (op->call == C_MEMORY_MERGE || op->call == C_MDWE || op->call == C_FILE_SEAL) return;
     record_vmas();
     if (outcome.value != -1) give_back(op, outcome.value);
 }
