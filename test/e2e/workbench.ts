@@ -100,8 +100,15 @@ export class Workbench {
       has: this.page.locator(`[aria-label^="${title}"]`),
     });
     await entry.waitFor();
-    if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
-    await this.page.locator('.sidebar .composite.title h2', { hasText: title }).first().waitFor();
+    const heading = this.page.locator('.sidebar .composite.title h2', { hasText: title }).first();
+    // A window that has just come back may open it by itself a moment later: the click then closes it again.
+    await poll(`${title} in the side bar`, async () => {
+      if ((await entry.getAttribute('aria-expanded')) !== 'true') await entry.click();
+      return heading.waitFor({ timeout: 2000 }).then(
+        () => true,
+        () => false,
+      );
+    });
   }
 
   /** The view with this title in the side bar. */
