@@ -29,6 +29,7 @@ export function summaryMembers(input: ReplayInput, replay: Replay): readonly Mem
     ['names', new JsonList(mapped(replay.at(moment.index).names(), nameJson))],
     ['seals', new JsonList(mapped(sealCalls(loaded.trace, replay), sealJson))],
     ['denied', new JsonList(mapped(steps.filter(isDenied), stepJson))],
+    ['mismatchCounts', Object.fromEntries(mismatchCounts(replay))],
     ['mismatches', new JsonList(mapped(steps.filter(isMismatch), stepJson))],
     ['dependsOnAccess', steps.filter((step) => step.dependsOnAccess === true).map((step) => step.line)],
     ['cost', costJson(replay)],
@@ -45,6 +46,15 @@ export function isDenied(step: ReplayStep): boolean {
 
 export function isMismatch(step: ReplayStep): boolean {
   return step.mismatch !== undefined;
+}
+
+/** How many results differ from their prediction, by reason; most first. */
+export function mismatchCounts({ steps }: Replay): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const { mismatch } of steps) {
+    if (mismatch !== undefined) counts.set(mismatch.code, (counts.get(mismatch.code) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]);
 }
 
 function lifeJson(life: ProcessLife): Json {

@@ -15,7 +15,7 @@ import { namesMoment } from './names_moment';
 import { nameText, namesTable } from './names_report';
 import type { ReplayInput } from './replay_input';
 import { sealCalls, sealedNames } from './seal_list';
-import { isDenied, isMismatch, nameCost } from './summary_json';
+import { isDenied, isMismatch, mismatchCounts, nameCost } from './summary_json';
 import { fitText, lineWidth, styled, wrapText, type Line, type Span } from './styled';
 import { tableLines, type Column } from './table';
 
@@ -234,7 +234,12 @@ function mismatchLines(replay: Replay, width: number | undefined): Line[] {
         styled('dim', `    ${line}`),
       ),
     ]);
+  const counts = mismatchCounts(replay).map(([code, count]) => `${formatCount(count)} ${code}`);
   return [
+    ...paragraph(
+      `${counted(mismatches.length, 'result')} not as predicted, by reason: ${counts.join(', ')}`,
+      width,
+    ),
     ...shown,
     ...moreLine(told.length - MOST_ROWS),
     ...(unseen.length > 1 ? unseenLines(unseen, width) : []),

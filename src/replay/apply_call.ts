@@ -8,8 +8,19 @@ import { predictedText, recordedText } from './call_text';
 import { dispatch } from './dispatch';
 import { forgetCapability, learnCapability } from './limit_events';
 import type { Mismatch } from './replay_types';
-import { clearRange, dropSeals, force, learnFromBrk, learnMemory, touchedRange, unexplained } from './settle';
+import { reasonFor } from './reasons';
+import { clearRange, dropSeals, force, learnFromBrk, learnMemory, touchedRange } from './settle';
 import type { Life, World } from './world';
+
+const UNFINISHED: Mismatch = {
+  code: 'unfinished',
+  text: 'the call never returned: whether it took effect is not known, and nothing was changed',
+};
+
+const UNKNOWN_TARGET: Mismatch = {
+  code: 'unknown-call',
+  text: 'the trace does not show whose memory this call works on: no rule can be asked, and nothing was changed',
+};
 
 /** What came of one memory call. */
 export interface Applied {
@@ -20,12 +31,21 @@ export interface Applied {
   readonly mismatch: Mismatch | undefined;
 }
 
-/** Runs `event` on the address space of `life`; afterwards that is what the record says, as far as it tells. */
-export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent): Applied {
+/**
+ * Runs `event` on the address space of `life`; afterwards that is what the record says, as far as it tells.
+ * @param others asks whether calls of other threads on the same memory (that take it away) stand close to it in the trace
+ */
+export function applyCall(
+  world: World,
+  life: Life,
+  mm: Mm,
+  event: SyscallEvent,
+  others: (releasing: boolean) => boolean,
+): Applied {
   const recorded = recordedText(event.call, event.result);
   const placed = event.result.kind === 'value' ? event.result.value : undefined;
   if (placed !== undefined) learnFromBrk(mm, event.call, placed);
-  const untraced = placed === undefined ? undefined : clearOccupied(mm, event, placed);
+  const untraced = placed === undefined ? undefined : clearOccupied(mm, event, placed, others);
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
   mm.takeCapabilityDecided();
@@ -36,13 +56,13 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
 
   if (event.result.kind === 'unknown') {
     mm.rollback(mark);
-    return result(undefined);
+    return result(UNFINISHED);
   }
   if (event.result.injected) {
     mm.rollback(mark);
     return result({ code: 'injected', text: 'strace injected this result: the kernel never ran the call' });
   }
-  if (prediction === undefined) return result(undefined);
+  if (prediction === undefined) return result(UNKNOWN_TARGET);
   if (prediction.ok && prediction.value === 'pages-decide') return result(undefined);
   if (open) {
     // With the capability the call goes as predicted; only without it a limit refuses.
@@ -61,8 +81,9 @@ export function applyCall(world: World, life: Life, mm: Mm, event: SyscallEvent)
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
   mm.rollback(mark);
-  if (placed === undefined) return result(unexplained(prediction, recorded));
-  return result(succeedAnyway(mm, event, placed, prediction, predict, recorded));
+  const reason = reasonFor(mm, event, prediction, recorded, () => others(false));
+  if (placed === undefined) return result(reason);
+  return result(succeedAnyway(mm, event, placed, prediction, predict, reason));
 }
 
 /** The same call as a process without CAP_IPC_LOCK makes it. */
@@ -84,8 +105,9 @@ function succeedAnyway(
   value: U64,
   prediction: Prediction,
   predict: () => Prediction | undefined,
-  recorded: string,
+  reason: Mismatch,
 ): Mismatch {
+  const recorded = recordedText(event.call, event.result);
   if (event.call.name === 'brk' && value === mm.scalars.brk && prediction.ok) {
     // Refused, without an errno.
     return {
@@ -116,10 +138,10 @@ function succeedAnyway(
     dropSeals(mm, range) &&
     matches()
   ) {
-    return unexplained(prediction, recorded);
+    return reason;
   }
   force(mm, event.call, value);
-  return unexplained(prediction, recorded);
+  return reason;
 }
 
 /** Is the address the kernel's choice, so that another one than predicted tells of something in the way? */
@@ -138,7 +160,12 @@ function elsewhere(mm: Mm): Mismatch {
  * The kernel never puts a mapping on top of another by itself: if the record does, something that the trace does not
  * show took the old one away first.
  */
-function clearOccupied(mm: Mm, { call }: SyscallEvent, placed: U64): Mismatch | undefined {
+function clearOccupied(
+  mm: Mm,
+  { call }: SyscallEvent,
+  placed: U64,
+  others: (releasing: boolean) => boolean,
+): Mismatch | undefined {
   let pages = 0;
   if (!choosesPlace({ call })) return undefined;
   if (call.name === 'mmap') pages = pageAlignUp(call.length);
@@ -147,6 +174,11 @@ function clearOccupied(mm: Mm, { call }: SyscallEvent, placed: U64): Mismatch | 
   const end = vpnAdd(start, pages);
   if (pages === 0 || mm.firstIn(start, end) === undefined) return undefined;
   clearRange(mm, start, end);
+  if (others(true)) {
+    const text =
+      'memory is still mapped where the kernel put this: a call of another thread, close to this line, had taken it away';
+    return { code: 'order', text };
+  }
   return {
     code: 'untraced-thread',
     text: 'memory is still mapped where the kernel put this: an untraced thread must have unmapped it (strace without -f?)',

@@ -112,17 +112,34 @@ export interface Denial {
   readonly leftBehind?: readonly string[];
 }
 
+/** What the trace lacks, where that can make the difference. */
+export type MismatchCode =
+  /** Memory that the trace does not show. */
+  | 'unseen-memory'
+  /** Whether memory had been written to. */
+  | 'unseen-fault'
+  /** strace made the result up. */
+  | 'injected'
+  /** No rule can be asked: what the call works on is not shown. */
+  | 'unknown-call'
+  /** The call has no result: the process died in it, or the log ends. */
+  | 'unfinished'
+  /** A limit of the process or the system. */
+  | 'limit-unknown'
+  /** A driver, a file system, a security module or a seccomp filter had a say. */
+  | 'driver-or-lsm'
+  /** Lines of several threads do not tell who came first. */
+  | 'order'
+  /** A thread without lines did something. */
+  | 'untraced-thread'
+  /** A line is missing or damaged. */
+  | 'lost-line'
+  /** None of these: the rules may be wrong. */
+  | 'unexplained';
+
 /** The prediction and the record differ; the replay followed the record. */
 export interface Mismatch {
-  readonly code:
-    | 'unseen-memory'
-    | 'unseen-fault'
-    | 'unknown-call'
-    | 'lost-line'
-    | 'injected'
-    | 'limit-unknown'
-    | 'untraced-thread'
-    | 'unexplained';
+  readonly code: MismatchCode;
   readonly text: string;
 }
 

@@ -6,6 +6,7 @@ import { validateMm } from '../mm/validate_mm';
 import type { SignalEvent, SyscallEvent, Trace, TraceEvent } from '../trace/event';
 import { applyCall } from './apply_call';
 import { callName, memoryKind } from './call_text';
+import { othersNearby } from './concurrency';
 import { denialOf, SealLog } from './denial';
 import { inferFeatures } from './features';
 import { forgetCapability, noteLimits } from './limit_events';
@@ -210,7 +211,9 @@ export class Replayer {
     this.world.touch(mm);
     mm.takeAccessDecided();
     const mark = mm.begin();
-    const applied = applyCall(this.world, life, mm, event);
+    const applied = applyCall(this.world, life, mm, event, (releasing) =>
+      this.othersNear(mm, event, releasing),
+    );
     const access = mm.takeAccessDecided();
     const { call, result } = event;
     if (call.name === 'mseal' && result.kind === 'value')
@@ -243,6 +246,11 @@ export class Replayer {
       const life = this.world.lifeOf(pending.pid);
       if (life?.mm === mm) this.memoryCall(life, pending);
     }
+  }
+
+  private othersNear(mm: Mm, event: SyscallEvent, releasing: boolean): boolean {
+    const shares = (tid: number): boolean => this.world.lifeOf(tid)?.mm === mm;
+    return othersNearby(this.trace.events, this.position, event, shares, releasing);
   }
 
   private clone(life: Life, event: SyscallEvent): void {

@@ -1,6 +1,5 @@
 import { pageAlignUp, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
 import { inTaskSize, type Mm } from '../mm/mm';
-import type { Prediction } from '../mm/refusal';
 import { isSealed } from '../mm/seal';
 import { forceBrk, learnBrk } from '../mm/syscalls/brk';
 import { protFlags } from '../mm/syscalls/mmap';
@@ -21,7 +20,6 @@ import {
   without,
 } from '../mm/vm_flags';
 import type { Syscall } from '../trace/event';
-import type { Mismatch } from './replay_types';
 
 /**
  * When record and prediction differ, the record is the truth: the address space is brought to what it must have been,
@@ -165,24 +163,4 @@ function forEachPart(
 /** The first break a process asks for tells where its heap is. */
 export function learnFromBrk(mm: Mm, call: Syscall, value: U64): void {
   if (call.name === 'brk') learnBrk(mm, value);
-}
-
-/** Words for a difference that no lesson explains. */
-export function unexplained(prediction: Prediction | undefined, recorded: string): Mismatch {
-  if (prediction?.ok === false) {
-    return {
-      code: 'unexplained',
-      text: `the record says ${recorded}, the rules predict ${prediction.error.errno}: ${prediction.error.why}`,
-    };
-  }
-  const limit = recorded === 'ENOMEM' || recorded === 'EAGAIN';
-  return limit
-    ? {
-        code: 'limit-unknown',
-        text: `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`,
-      }
-    : {
-        code: 'unexplained',
-        text: `the record says ${recorded}, the rules predict success; nothing was changed`,
-      };
 }

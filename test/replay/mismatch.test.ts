@@ -84,12 +84,11 @@ describe('results that the kernel never gave', () => {
     expect(maps(end(replay))).toBe('0-2 rw-p');
   });
 
-  it('a result that is missing changes nothing and is no mismatch', () => {
+  it('a result that is missing changes nothing, and says so', () => {
     const replay = replayed(
       by(5, mapped(0, 2), `munmap(${p(0)}, 4096 <unfinished ...>`, '+++ killed by SIGKILL +++'),
     );
-    expect(results(replay)[1]).toBe('2 munmap ?, predicted 0');
-    expect(codes(replay)[1]).toBeUndefined();
+    expect(results(replay)[1]).toBe('2 munmap ?, predicted 0 (unfinished)');
     expect(maps(replay.at(1))).toBe('0-2 rw-p');
   });
 });
@@ -133,6 +132,63 @@ describe('limits that no trace shows', () => {
     expect(codes(replay)).toEqual([undefined, 'limit-unknown']);
     expect(maps(end(replay))).toBe('0-2 rw-p');
     expect(replay.steps[1]?.denied?.reason).toContain('a limit that the trace does not show');
+  });
+});
+
+describe('others who have a say', () => {
+  it.each([
+    ['a driver', `mmap(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0) = -1 ENODEV (No such device)`],
+    [
+      'a security module',
+      `mmap(NULL, 4096, PROT_EXEC, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 EACCES (Permission denied)`,
+    ],
+    ['a filter', `mprotect(${p(0)}, 4096, PROT_READ) = -1 ENOSYS (Function not implemented)`],
+  ])('%s refuses: nothing is changed', (_, line) => {
+    const replay = replayed([mapped(0, 2), line]);
+    expect(codes(replay)).toEqual([undefined, 'driver-or-lsm']);
+    expect(maps(end(replay))).toBe('0-2 rw-p');
+  });
+
+  it('are not asked about readable anonymous memory', () => {
+    const line = `mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 EACCES (Permission denied)`;
+    expect(codes(replayed([mapped(0, 2), line]))).toEqual([undefined, 'unexplained']);
+  });
+});
+
+describe('threads whose lines stand in another order than they acted', () => {
+  const thread = `clone(child_stack=0x1000, flags=CLONE_VM|CLONE_THREAD|CLONE_SIGHAND) = 6`;
+  const remap = `mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = ${p(0)}`;
+  const unmap = `munmap(${p(0)}, 4096) = 0`;
+
+  it('a traced thread unmapped what is in the way, on a later line', () => {
+    const replay = replayed([...by(5, thread, mapped(0, 1)), ...by(6, remap), ...by(5, unmap)]);
+    expect(codes(replay).slice(0, 3)).toEqual([undefined, undefined, 'order']);
+  });
+
+  it('a thread that did nothing there is no reason', () => {
+    const elsewhere = `munmap(${p(9)}, 4096) = 0`;
+    const replay = replayed([...by(5, thread, mapped(0, 1)), ...by(6, remap), ...by(5, elsewhere)]);
+    expect(codes(replay).slice(0, 3)).toEqual([undefined, undefined, 'untraced-thread']);
+  });
+});
+
+describe('borders that depend on who wrote where', () => {
+  it('mremap over memory that may be two mappings', () => {
+    const replay = replayed([
+      mapped(0, 2),
+      `mremap(${p(0)}, 8192, 4096, 0) = -1 EFAULT (Bad address)`,
+      `munmap(${p(0)}, 4096) = -1 EFAULT (Bad address)`,
+    ]);
+    expect(codes(replay)).toEqual([undefined, 'unseen-fault', 'unexplained']);
+  });
+});
+
+describe('memory that is not shown and refuses', () => {
+  it.each([
+    ['munmap', `munmap(${p(4)}, 4096) = -1 EPERM (Operation not permitted)`],
+    ['mprotect', `mprotect(${p(4)}, 4096, PROT_READ) = -1 EPERM (Operation not permitted)`],
+  ])('%s: it may be sealed there', (_, line) => {
+    expect(codes(replayed([mapped(0, 2), line]))).toEqual([undefined, 'unseen-memory']);
   });
 });
 
@@ -202,8 +258,7 @@ describe('calls that no rule decides', () => {
       mapped(0, 1),
       `process_madvise(5, [{iov_base=${p(0)}, iov_len=4096}], 1, MADV_COLD, 0) = 4096`,
     ]);
-    expect(results(replay)[1]).toBe('2 process_madvise 4096, predicted ?');
-    expect(codes(replay)[1]).toBeUndefined();
+    expect(results(replay)[1]).toBe('2 process_madvise 4096, predicted ? (unknown-call)');
   });
 });
 

@@ -275,9 +275,6 @@ function ksmFlags(mm: Mm, flags: VmFlags, advice: number): VmFlags {
 }
 
 function hugepageFlags(vma: Vma, advice: number): Result<VmFlags, Refusal> {
-  if (hasAny(vma.flags, unionOf(VM_SPECIAL, VM_HUGETLB))) {
-    return refuse('EINVAL', 'no transparent huge pages in special or hugetlb memory', vma);
-  }
   return ok(
     advice === madv.MADV_HUGEPAGE
       ? union(without(vma.flags, VM_NOHUGEPAGE), VM_HUGEPAGE)

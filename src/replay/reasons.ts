@@ -1,0 +1,123 @@
+import { pageAlignUp, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
+import type { Mm } from '../mm/mm';
+import type { Prediction } from '../mm/refusal';
+import { MAP_ANONYMOUS, MAP_FIXED } from '../mm/syscalls/mmap';
+import { coversRange } from '../mm/syscalls/mseal';
+import { untouchedOf } from '../mm/vma';
+import type { Syscall, SyscallEvent } from '../trace/event';
+import type { Mismatch } from './replay_types';
+import { touchedRange } from './settle';
+
+/**
+ * Why prediction and record differ. A reason is given only where the trace itself shows that something is missing which
+ * could make the difference; all else is unexplained, and may be an error of ours.
+ */
+
+const PROT_EXEC = 4;
+
+/** What a driver's own mmap or mprotect, a file system, or a security module answers. */
+const DRIVER_ERRORS: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EPERM',
+  'EINVAL',
+  'ENODEV',
+  'ENXIO',
+  'EOPNOTSUPP',
+  'ETXTBSY',
+  'EBADF',
+  'EIO',
+]);
+
+/**
+ * The reason for a result that the rules do not predict.
+ * @param others asks whether calls of other threads on the same memory stand close to this one in the trace
+ */
+export function reasonFor(
+  mm: Mm,
+  { call }: Pick<SyscallEvent, 'call'>,
+  prediction: Prediction | undefined,
+  recorded: string,
+  others: () => boolean,
+): Mismatch {
+  const predicted = prediction?.ok === false ? prediction.error : undefined;
+  const refused = /^E[A-Z0-9]+$/.test(recorded);
+  // A new mapping asks the memory that it replaces for seals only.
+  const asksMemory = call.name !== 'mmap' || recorded === 'EPERM';
+  if (!mm.scalars.complete && asksMemory && hasGap(mm, call)) {
+    const text = `the record says ${recorded}: the call concerns memory that the trace does not show`;
+    return { code: 'unseen-memory', text };
+  }
+  if (others()) {
+    const text = `the record says ${recorded}: calls of other threads on the same memory stand close to this one, and the order of lines need not be the order in which the kernel acted`;
+    return { code: 'order', text };
+  }
+  if (call.name === 'mremap' && dependsOnFaults(mm, call, refused ? recorded : predicted?.errno)) {
+    const text = `the record says ${recorded}: where one mapping ends and the next begins depends on which memory had been written to, which the trace does not show`;
+    return { code: 'unseen-fault', text };
+  }
+  const limit = refused ? recorded : (predicted?.errno ?? '');
+  // Without a gap nothing but a limit gives these.
+  if (
+    (predicted === undefined || (!refused && !hasGap(mm, call))) &&
+    (limit === 'ENOMEM' || limit === 'EAGAIN')
+  ) {
+    const text = refused
+      ? `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`
+      : `the rules predict ${limit}, by a limit that was another one: ${predicted?.why ?? ''}`;
+    return { code: 'limit-unknown', text };
+  }
+  if (recorded === 'ENOSYS') {
+    const text = 'ENOSYS: the kernel is without this call, or a seccomp filter refuses it';
+    return { code: 'driver-or-lsm', text };
+  }
+  if (refused && DRIVER_ERRORS.has(recorded) && asksOthers(mm, call)) {
+    const text = `${recorded}: a driver, a file system or a security module refuses what the kernel's memory code allows`;
+    return { code: 'driver-or-lsm', text };
+  }
+  const words =
+    predicted === undefined
+      ? 'the rules predict success; nothing was changed'
+      : `the rules predict ${predicted.errno}: ${predicted.why}`;
+  return { code: 'unexplained', text: `the record says ${recorded}, ${words}` };
+}
+
+/** The memory that a call works on, also for calls that a hole does not stop. */
+export function workRange(call: Syscall): { readonly start: Vpn; readonly end: Vpn } | undefined {
+  if (call.name === 'munmap') return pagesOf(call.addr, call.length);
+  if (call.name === 'mmap' && (call.flags & MAP_FIXED) !== 0) return pagesOf(call.addr, call.length);
+  return touchedRange(call);
+}
+
+function pagesOf(addr: U64, length: U64): { readonly start: Vpn; readonly end: Vpn } | undefined {
+  const pages = pageAlignUp(length);
+  return pages === 0 ? undefined : { start: vpnOf(addr), end: vpnAdd(vpnOf(addr), pages) };
+}
+
+function hasGap(mm: Mm, call: Syscall): boolean {
+  const range = workRange(call);
+  return range !== undefined && !coversRange(mm, range.start, range.end);
+}
+
+/** mremap wants one VMA (EFAULT): is it open whether the memory there is one? */
+function dependsOnFaults(mm: Mm, call: Syscall, errno: string | undefined): boolean {
+  const range = errno === 'EFAULT' ? touchedRange(call) : undefined;
+  if (range === undefined) return false;
+  const vmas = mm.vmasIn(range.start, range.end);
+  const [first] = vmas;
+  if (first === undefined) return false;
+  const alike = vmas.every(
+    (vma) => vma.flags === first.flags && vma.file === first.file && vma.name === first.name,
+  );
+  return alike && vmas.some((vma) => vma.anonVma !== 0 || untouchedOf(vma) !== 'sure');
+}
+
+/** Does the kernel ask a driver, a file system or a security module about this call? */
+function asksOthers(mm: Mm, call: Syscall): boolean {
+  if (call.name === 'mmap' && (call.flags & MAP_ANONYMOUS) === 0) return true;
+  if (call.name === 'mmap' || call.name === 'mprotect' || call.name === 'pkey_mprotect') {
+    if ((call.prot & PROT_EXEC) !== 0) return true;
+  }
+  const range = touchedRange(call);
+  if (range === undefined || call.name === 'mseal' || call.name === 'prctl_set_vma') return false;
+  return mm.vmasIn(range.start, range.end).some((vma) => vma.file?.ops === 'file' || vma.special !== null);
+}
