@@ -152,6 +152,7 @@ export function checkJson(check: SnapshotCheck): Json {
     pid: check.pid,
     line: check.line,
     outcome: check.outcome,
+    inPieces: check.inPieces === true,
     vmas: check.vmaCount,
     differences: check.differences,
     settled: check.settled,

@@ -316,7 +316,7 @@ export function checkLines(checks: readonly SnapshotCheck[], width: number | und
 
 function outcomeLine(check: SnapshotCheck): Line {
   if (check.outcome === 'seed') return 'begins';
-  if (check.outcome === 'equal') return styled('good', 'equal');
+  if (check.outcome === 'equal') return styled('good', check.inPieces === true ? 'equal in pieces' : 'equal');
   return styled('bad', `differs in ${formatCount(check.differences)}`);
 }
 

@@ -43,7 +43,10 @@ function snapshotRow(id: string, check: SnapshotCheck, input: TraceInput): TreeN
       index: input.replay.stepAtLine(check.line),
       ...lifeOfCheck(check, input),
     } as const,
-    tooltip: (): Tooltip => ({ title: check.label, blocks: [textBlock(CHECK_WORDS[check.outcome])] }),
+    tooltip: (): Tooltip => ({
+      title: check.label,
+      blocks: [textBlock(check.inPieces === true ? PIECES : CHECK_WORDS[check.outcome])],
+    }),
   };
   const difference = check.firstDifference;
   if (difference === undefined) return makeNode(spec);
@@ -76,7 +79,7 @@ function checkText(check: SnapshotCheck): string {
     case 'seed':
       return `taken over · ${counted(check.vmaCount, 'mapping')}`;
     case 'equal':
-      return `equal · ${counted(check.vmaCount, 'mapping')}`;
+      return `${check.inPieces === true ? 'equal in pieces' : 'equal'} · ${counted(check.vmaCount, 'mapping')}`;
     case 'differs':
       return `differs · ${formatCount(check.differences)} of ${counted(check.vmaCount, 'mapping')}`;
   }
@@ -87,6 +90,9 @@ const CHECK_ICONS: Readonly<Record<SnapshotCheck['outcome'], NodeIcon>> = {
   equal: { id: 'pass', color: 'good' },
   differs: { id: 'error', color: 'denied' },
 };
+
+const PIECES =
+  'Read while the process went on: no one moment has exactly this map, but each of its mappings was there at some moment of the reading, and what was there all the time is in it.';
 
 const CHECK_WORDS: Readonly<Record<SnapshotCheck['outcome'], string>> = {
   seed: 'Taken over as the state of the process at this line.',

@@ -150,6 +150,11 @@ export interface SnapshotCheck {
   readonly line: number;
   /** `seed` was taken over as the truth; `equal` and `differs` were compared. */
   readonly outcome: 'seed' | 'equal' | 'differs';
+  /**
+   * No state at one moment equals it, since it was read while the process went on; but each of its mappings was there at
+   * some moment of the reading, and what was there all the time is in it.
+   */
+  readonly inPieces?: true;
   /** VMAs compared (or taken over). */
   readonly vmaCount: number;
   /** First difference: both sides as maps lines, '' where a side has no VMA there. */

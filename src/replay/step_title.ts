@@ -103,7 +103,7 @@ function outcomeWords(check: SnapshotCheck): string {
     case 'seed':
       return `taken as the state (${check.vmaCount} VMAs)`;
     case 'equal':
-      return `equal (${check.vmaCount} VMAs)`;
+      return `${check.inPieces === true ? 'equal in pieces' : 'equal'} (${check.vmaCount} VMAs)`;
     case 'differs':
       return `${check.differences} differences, taken over`;
   }

@@ -33,7 +33,7 @@ export interface Unmatched {
 /** The check of a snapshot all parts of which held at some moment; undefined where one never did. */
 export function checkPiecewise(unmatched: Unmatched, snapshot: SnapshotInput): SnapshotCheck | undefined {
   const explained = unmatched.snapshot?.size === 0 && unmatched.replayed?.size === 0;
-  return explained ? { ...checked(snapshot), outcome: 'equal' } : undefined;
+  return explained ? { ...checked(snapshot), outcome: 'equal', inPieces: true } : undefined;
 }
 
 function narrow(before: ReadonlySet<string> | undefined, lines: readonly string[]): ReadonlySet<string> {

@@ -146,10 +146,12 @@ describe('a snapshot that one thread reads', () => {
     const read = (...mappings: readonly string[]): string[] => {
       const snapshot = { ...shot(3, ...mappings), untilLine: 6 };
       const replay = replayed(lines, { snapshots: [shot(2, ...held), snapshot] });
-      return replay.checks.map(({ outcome }) => outcome);
+      return replay.checks.map(
+        ({ outcome, inPieces }) => `${outcome}${inPieces === true ? ' in pieces' : ''}`,
+      );
     };
     // What went after it was written, with what came later.
-    expect(read(...held, `8-9 rw-p |${rw}`)).toEqual(['seed', 'equal']);
+    expect(read(...held, `8-9 rw-p |${rw}`)).toEqual(['seed', 'equal in pieces']);
     // What was there all the time is in it, and nothing that never was.
     expect(read(held[0], `8-9 rw-p |${rw}`)).toEqual(['seed', 'differs']);
     expect(read(...held, `12-13 rw-p |${rw}`, `8-9 rw-p |${rw}`)).toEqual(['seed', 'differs']);
