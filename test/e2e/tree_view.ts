@@ -2,6 +2,9 @@ import type { Locator, Page } from 'playwright-core';
 import { poll } from './poll';
 
 const SCROLL_MS = 2000;
+const CLICK_MS = 1000;
+/** A busy machine takes a second or two until a view has its children. */
+const OPEN_MS = 3000;
 
 export interface TreeRow {
   readonly label: string;
@@ -162,15 +165,25 @@ export class TreeView {
 
   /** Opens a row and waits for its children. */
   async expand(fits: RowTest, what: string): Promise<TreeRow> {
-    const row = await this.findRow(fits, what);
-    if (row.expanded === false) await this.locate(row).locator('.monaco-tl-twistie').click();
-    return poll(`${row.label} in ${this.title} to open`, async () => {
-      const rows = await this.visibleRows();
-      const now = rows.find((each) => each.index === row.index && each.expanded === true);
-      const isLast = rows.at(-1)?.index === row.index;
-      const below = rows.find((each) => each.index === row.index + 1);
-      return (isLast || (below?.level ?? 0) > row.level) && now;
+    return poll(`${what} in ${this.title} to open`, async () => {
+      const row = await this.findRow(fits, what);
+      // A click is lost where the tree is drawn anew in that moment: it is made again.
+      if (row.expanded === false) {
+        const twistie = this.locate(row).locator('.monaco-tl-twistie');
+        await twistie.click({ timeout: CLICK_MS }).catch(() => undefined);
+      }
+      return poll(`${what} to show its children`, () => this.opened(fits), OPEN_MS).catch(() => undefined);
     });
+  }
+
+  /** The row, once it is open and a row below it is there, as far as that is in view. */
+  private async opened(fits: RowTest): Promise<TreeRow | undefined> {
+    const rows = await this.visibleRows();
+    const row = rows.find((each) => fits(each) && each.expanded === true);
+    if (row === undefined) return undefined;
+    const below = rows.find((each) => each.index === row.index + 1);
+    const isLast = rows.at(-1)?.index === row.index;
+    return isLast || (below?.level ?? 0) > row.level ? row : undefined;
   }
 
   /** Waits for the rows one level below this one, which must be open. */
