@@ -47,6 +47,10 @@ export const RULE_TABLE = {
     '011000',
     'the complement of VM_MERGEABLE was 32 bits wide in ksm_madvise: it took VM_SEALED away',
   ),
+  uffdUnregistersOnlyItsOwn: flag(
+    '000011',
+    'userfaultfd_unregister refuses a range that holds memory of another userfaultfd; before, any could unregister it',
+  ),
   mergeFaultedIntoUnfaulted: flag(
     '000011',
     'is_mergeable_anon_vma since 6.16: a faulted range may join a neighbour without an anon_vma',
