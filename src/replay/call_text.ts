@@ -52,6 +52,8 @@ const KINDS: Partial<Record<Syscall['name'], StepKind>> = {
   mremap: 'move',
   madvise: 'advise',
   process_madvise: 'advise',
+  mbind: 'advise',
+  set_mempolicy_home_node: 'advise',
   mseal: 'seal',
   prctl_set_vma: 'name',
   brk: 'brk',

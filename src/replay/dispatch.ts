@@ -2,6 +2,7 @@ import type { U64 } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import { refuse, type Prediction } from '../mm/refusal';
 import { sysBrk } from '../mm/syscalls/brk';
+import { sysMbind, sysSetMempolicyHomeNode } from '../mm/syscalls/mbind';
 import { sysMadvise } from '../mm/syscalls/madvise';
 import { sysMlock, sysMlock2, sysMlockall, sysMunlock, sysMunlockall } from '../mm/syscalls/mlock';
 import { MAP_ANONYMOUS, sysMmap } from '../mm/syscalls/mmap';
@@ -53,6 +54,10 @@ export function dispatch(
       return sysBrk(mm, call.addr);
     case 'mlock':
       return sysMlock(mm, call.addr, call.length);
+    case 'mbind':
+      return sysMbind(mm, call);
+    case 'set_mempolicy_home_node':
+      return sysSetMempolicyHomeNode(mm, call.addr, call.length, call.node, call.flags);
     case 'mlock2':
       return sysMlock2(mm, call.addr, call.length, call.flags);
     case 'munlock':

@@ -66,6 +66,10 @@ export function reasonFor(
       : `the rules predict ${limit}, by a limit that was another one: ${predicted?.why ?? ''}`;
     return { code: 'limit-unknown', text };
   }
+  if (call.name === 'mbind' && (recorded === 'EINVAL' || recorded === 'EIO' || recorded === 'EPERM')) {
+    const text = `${recorded}: which memory nodes there are, where pages lie and what the process may do is not shown`;
+    return { code: 'limit-unknown', text };
+  }
   if (recorded === 'ENOSYS') {
     const text = 'ENOSYS: the kernel is without this call, or a seccomp filter refuses it';
     return { code: 'driver-or-lsm', text };

@@ -36,6 +36,7 @@ export function touchedRange(call: Syscall): { readonly start: Vpn; readonly end
     case 'prctl_set_vma':
     case 'mlock':
     case 'mlock2':
+    case 'mbind':
     case 'munlock':
       return rangeOf(call.addr, call.length);
     case 'mremap':

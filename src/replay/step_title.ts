@@ -38,6 +38,8 @@ function argumentsOf(call: Syscall): string[] {
     case 'mseal':
     case 'mlock':
     case 'mlock2':
+    case 'mbind':
+    case 'set_mempolicy_home_node':
     case 'munlock':
       return [address(call.addr), size(call.length)];
     case 'shmat':

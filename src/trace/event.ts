@@ -131,6 +131,22 @@ export type Syscall =
   /** Any other prctl: `option` and the arguments after it as printed. */
   | { readonly name: 'prctl'; readonly option: string; readonly args: readonly string[] }
   | { readonly name: 'brk'; readonly addr: U64 }
+  /** `mode`: MPOL_* with MPOL_F_* in one number; `nodes`: one bit a node. */
+  | {
+      readonly name: 'mbind';
+      readonly addr: U64;
+      readonly length: U64;
+      readonly mode: number;
+      readonly nodes: bigint;
+      readonly flags: number;
+    }
+  | {
+      readonly name: 'set_mempolicy_home_node';
+      readonly addr: U64;
+      readonly length: U64;
+      readonly node: number;
+      readonly flags: U64;
+    }
   | { readonly name: 'mlock'; readonly addr: U64; readonly length: U64 }
   | { readonly name: 'mlock2'; readonly addr: U64; readonly length: U64; readonly flags: number }
   | { readonly name: 'munlock'; readonly addr: U64; readonly length: U64 }

@@ -210,6 +210,16 @@ export class Scenario {
     return this.call({ name: 'madvise', addr: at(page), length: bytes(pages), advice });
   }
 
+  /** mbind; null is the default policy. */
+  mbind(page: number, pages: number, mode: number | null, nodes = 1n, flags = 0): this {
+    const policy = mode === null ? { mode: 0, nodes: 0n } : { mode, nodes };
+    return this.call({ name: 'mbind', addr: at(page), length: bytes(pages), ...policy, flags });
+  }
+
+  homeNode(page: number, pages: number, node: number, flags = 0): this {
+    return this.call({ name: 'set_mempolicy_home_node', addr: at(page), length: bytes(pages), node, flags });
+  }
+
   mseal(page: number, pages: number): this {
     return this.call({ name: 'mseal', addr: at(page), length: bytes(pages), flags: 0 });
   }

@@ -12,7 +12,6 @@ const ROWS = [...MERGE_ROWS, ...CALL_ROWS, ...SEAL_ROWS, ...NAME_ROWS];
 /** Scenarios that need what the simulation does not do. */
 const NOT_MODELLED: ReadonlyMap<number, string> = new Map([
   [95, 'userfaultfd: registering splits, unregistering joins'],
-  [96, 'mbind: policies split and join'],
 ]);
 
 for (const row of ROWS) {

@@ -230,6 +230,12 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
         '[0-1 rw gd nr][99-101 rw gd nr]',
     },
   ),
+  row(
+    96,
+    'mbind: policies split and join',
+    (k) => k.nr(0, 4).mbind(1, 1, 2).mbind(2, 1, 2).see().mbind(0, 4, null),
+    { all: '[0-1 rw nr][1-3 rw nr][3-4 rw nr] ; [0-4 rw nr]' },
+  ),
   row(100, 'MAP_NORESERVE without overcommit', (k) => k.memory('never').nr(0, 1).nr(2, 1, 'r'), {
     all: '[0-1 rw ac][2-3 r]',
   }),

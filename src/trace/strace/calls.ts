@@ -1,7 +1,19 @@
 import { CLONE_VFORK, CLONE_VM, type NameArg, type Syscall } from '../event';
 import type { U64 } from '../../mm/addr';
 import type { CallArgs } from './call_args';
-import { CLONE, MADVISE, MLOCK, MLOCKALL, MMAP, MREMAP, PERSONALITY, PROT, SHMAT } from './flag_tables';
+import {
+  CLONE,
+  MADVISE,
+  MLOCK,
+  MLOCKALL,
+  MMAP,
+  MPOL,
+  MPOL_MF,
+  MREMAP,
+  PERSONALITY,
+  PROT,
+  SHMAT,
+} from './flag_tables';
 
 /** Reads the arguments of one call; undefined where the capture does not hold them. */
 type Row = (args: CallArgs) => Syscall | undefined;
@@ -36,6 +48,17 @@ export const CALLS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['syscall_0x1ce', mseal],
   ['syscall_462', mseal],
   ['prctl', prctl],
+  ['mbind', mbind],
+  [
+    'set_mempolicy_home_node',
+    (a) => ({
+      name: 'set_mempolicy_home_node',
+      addr: a.u64(0),
+      length: a.u64(1),
+      node: a.int(2),
+      flags: a.u64(3),
+    }),
+  ],
   ['brk', (a) => ({ name: 'brk', addr: a.u64(0) })],
   ['mlock', (a) => ({ name: 'mlock', addr: a.u64(0), length: a.u64(1) })],
   ['mlock2', (a) => ({ name: 'mlock2', addr: a.u64(0), length: a.u64(1), flags: a.flags(2, MLOCK) })],
@@ -99,6 +122,23 @@ function processMadvise(a: CallArgs): Syscall {
     ranges: a.ranges(1),
     advice: a.choice(3, MADVISE),
     flags: a.int(4),
+  };
+}
+
+/** `mbind(addr, len, MPOL_BIND|…, [0x…, …], maxnode, flags)`: the mask in words of 64 bits, lowest first. */
+function mbind(a: CallArgs): Syscall | undefined {
+  const printed = a.raw(3);
+  const words = /\[([^\]]*)\]$/.exec(printed)?.[1]?.split(', ') ?? [];
+  const readable = words.every((word) => /^0x[0-9a-f]{1,16}$/.test(word));
+  // A pointer only: which nodes it names is not in the capture.
+  if ((words.length === 0 && !/(?:^|=)(?:NULL|0)$/.test(printed)) || !readable) return undefined;
+  return {
+    name: 'mbind',
+    addr: a.u64(0),
+    length: a.u64(1),
+    mode: a.flags(2, MPOL),
+    nodes: words.reduce((mask, word, at) => mask | (BigInt(word) << BigInt(64 * at)), 0n),
+    flags: a.flags(5, MPOL_MF),
   };
 }
 

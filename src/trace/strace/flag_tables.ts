@@ -81,6 +81,26 @@ export const MADVISE: FlagTable = new Map([
 
 export const MLOCK: FlagTable = new Map([['MLOCK_ONFAULT', 1]]);
 
+/** linux/mempolicy.h: the mode of a policy and the flags in it. */
+export const MPOL: FlagTable = new Map([
+  ['MPOL_DEFAULT', 0],
+  ['MPOL_PREFERRED', 1],
+  ['MPOL_BIND', 2],
+  ['MPOL_INTERLEAVE', 3],
+  ['MPOL_LOCAL', 4],
+  ['MPOL_PREFERRED_MANY', 5],
+  ['MPOL_WEIGHTED_INTERLEAVE', 6],
+  ['MPOL_F_NUMA_BALANCING', 0x2000],
+  ['MPOL_F_RELATIVE_NODES', 0x4000],
+  ['MPOL_F_STATIC_NODES', 0x8000],
+]);
+
+export const MPOL_MF: FlagTable = new Map([
+  ['MPOL_MF_STRICT', 1],
+  ['MPOL_MF_MOVE', 2],
+  ['MPOL_MF_MOVE_ALL', 4],
+]);
+
 export const MLOCKALL: FlagTable = new Map([
   ['MCL_CURRENT', 1],
   ['MCL_FUTURE', 2],

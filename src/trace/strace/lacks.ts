@@ -120,6 +120,8 @@ function count(event: TraceEvent, tally: Tally): void {
     case 'shmat':
     case 'shmdt':
     case 'remap_file_pages':
+    case 'mbind':
+    case 'set_mempolicy_home_node':
       tally.memoryCalls++;
       return;
     default:
