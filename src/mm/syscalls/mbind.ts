@@ -15,7 +15,8 @@ const MPOL_PREFERRED_MANY = 5;
 const MPOL_LAST = 6;
 const MPOL_F_RELATIVE_NODES = 1 << 14;
 const MPOL_F_STATIC_NODES = 1 << 15;
-const MPOL_MODE_FLAGS = MPOL_F_RELATIVE_NODES | MPOL_F_STATIC_NODES | (1 << 13);
+const MPOL_F_NUMA_BALANCING = 1 << 13;
+const MPOL_MODE_FLAGS = MPOL_F_RELATIVE_NODES | MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING;
 /** MPOL_MF_STRICT, _MOVE and _MOVE_ALL: they are about pages, not about mappings. */
 const MPOL_MF_VALID = 7;
 
@@ -38,6 +39,9 @@ export function sysMbind(mm: Mm, { addr, length, mode, nodes, flags }: MbindArgs
   const policy = mode & ~MPOL_MODE_FLAGS;
   const both = MPOL_F_STATIC_NODES | MPOL_F_RELATIVE_NODES;
   if (policy > MPOL_LAST || (modeFlags & both) === both) return refuse('EINVAL', 'no such memory policy');
+  if ((modeFlags & MPOL_F_NUMA_BALANCING) !== 0 && !bindsToNodes(policy)) {
+    return refuse('EINVAL', 'MPOL_F_NUMA_BALANCING is for policies that bind to nodes (sanitize_mpol_flags)');
+  }
   if ((flags & ~MPOL_MF_VALID) !== 0) return refuse('EINVAL', 'unknown mbind flags');
   if (!pageAligned(addr)) return refuse('EINVAL', 'the address is not page aligned');
   const start = vpnOf(addr);
@@ -66,7 +70,9 @@ function nodesFit(policy: number, modeFlags: number, nodes: bigint): boolean {
 function policyText(policy: number, modeFlags: number, nodes: bigint): string | null {
   if (policy === MPOL_DEFAULT) return null;
   const local = policy === MPOL_PREFERRED && nodes === 0n;
-  return `${local ? MPOL_LOCAL : policy}:${modeFlags}:${nodes.toString(16)}`;
+  // One node is preferred, the first (mpol_new_preferred); with flags the nodes as given are compared also.
+  const kept = policy === MPOL_PREFERRED && modeFlags === 0 ? nodes & -nodes : nodes;
+  return `${local ? MPOL_LOCAL : policy}:${modeFlags}:${kept.toString(16)}`;
 }
 
 /**
@@ -97,8 +103,11 @@ export function sysSetMempolicyHomeNode(
 }
 
 function hasHome(policy: string): boolean {
-  const mode = Number(policy.split(':')[0]);
-  return mode === MPOL_BIND || mode === MPOL_PREFERRED_MANY;
+  return bindsToNodes(Number(policy.split(':')[0]));
+}
+
+function bindsToNodes(policy: number): boolean {
+  return policy === MPOL_BIND || policy === MPOL_PREFERRED_MANY;
 }
 
 /** mbind_range for each VMA of the range. A refused split leaves what was changed before it. */

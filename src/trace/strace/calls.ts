@@ -125,19 +125,28 @@ function processMadvise(a: CallArgs): Syscall {
   };
 }
 
-/** `mbind(addr, len, MPOL_BIND|…, [0x…, …], maxnode, flags)`: the mask in words of 64 bits, lowest first. */
+/**
+ * `mbind(addr, len, MPOL_BIND|…, [0x…, …], maxnode, flags)`: the mask in words of 64 bits, lowest first; strace prints a
+ * word of zeros without 0x. The kernel takes maxnode - 1 bits of it (get_nodes), of which strace shows none for 1.
+ */
 function mbind(a: CallArgs): Syscall | undefined {
   const printed = a.raw(3);
+  const maxnode = a.u64(4);
   const words = /\[([^\]]*)\]$/.exec(printed)?.[1]?.split(', ') ?? [];
-  const readable = words.every((word) => /^0x[0-9a-f]{1,16}$/.test(word));
+  const readable = words.every((word) => /^(?:0x[0-9a-f]{1,16}|0+)$/.test(word));
+  const none = maxnode === 1 || /(?:^|=)(?:NULL|0)$/.test(printed);
   // A pointer only: which nodes it names is not in the capture.
-  if ((words.length === 0 && !/(?:^|=)(?:NULL|0)$/.test(printed)) || !readable) return undefined;
+  if ((words.length === 0 && !none) || !readable) return undefined;
+  const bits = none ? 0 : Math.max(0, Math.min(Number(maxnode) - 1, 64 * words.length));
   return {
     name: 'mbind',
     addr: a.u64(0),
     length: a.u64(1),
     mode: a.flags(2, MPOL),
-    nodes: words.reduce((mask, word, at) => mask | (BigInt(word) << BigInt(64 * at)), 0n),
+    nodes: BigInt.asUintN(
+      bits,
+      words.reduce((mask, word, at) => mask | (BigInt(word) << BigInt(64 * at)), 0n),
+    ),
     flags: a.flags(5, MPOL_MF),
   };
 }

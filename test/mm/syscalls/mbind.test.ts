@@ -37,7 +37,31 @@ describe('policies', () => {
   );
 });
 
+describe('what is preferred', () => {
+  behaves('is the first node', (k) => k.nr(0, 4).mbind(0, 1, PREFERRED, 1n).mbind(1, 1, PREFERRED, 3n), {
+    all: '[0-2 rw nr][2-4 rw nr]',
+  });
+  const fixed = PREFERRED | (1 << 15);
+  behaves(
+    'is compared as given where the nodes are fixed',
+    (k) => k.nr(0, 4).mbind(0, 1, fixed, 1n).mbind(1, 1, fixed, 3n),
+    {
+      all: '[0-1 rw nr][1-2 rw nr][2-4 rw nr]',
+    },
+  );
+});
+
 describe('what is refused', () => {
+  for (const [title, mode, nodes] of [
+    ['the default', 0, 0n],
+    ['preferred', PREFERRED, 1n],
+    ['interleaving', 3, 1n],
+    ['local', LOCAL, 0n],
+  ] as const) {
+    behaves(`balancing with ${title}`, (k) => k.nr(0, 4).mbind(0, 1, mode | (1 << 13), nodes), {
+      all: 'EINVAL [0-4 rw nr]',
+    });
+  }
   behaves('a hole: nothing is changed', (k) => k.nr(0, 4).mbind(3, 3, BIND), { all: 'EFAULT [0-4 rw nr]' });
   behaves('nothing there at all, also for the default', (k) => k.nr(0, 1).mbind(8, 1, null), {
     all: 'EFAULT [0-1 rw nr]',
