@@ -1,3 +1,4 @@
+import { equalWords } from '../replay/step_title';
 import { printable, textOfBytes } from '../base/bytes';
 import { bytesOfPages } from '../mm/addr';
 import { rangeText } from '../present/entry_text';
@@ -316,7 +317,7 @@ export function checkLines(checks: readonly SnapshotCheck[], width: number | und
 
 function outcomeLine(check: SnapshotCheck): Line {
   if (check.outcome === 'seed') return 'begins';
-  if (check.outcome === 'equal') return styled('good', check.inPieces === true ? 'equal in pieces' : 'equal');
+  if (check.outcome === 'equal') return styled('good', equalWords(check));
   return styled('bad', `differs in ${formatCount(check.differences)}`);
 }
 

@@ -1,16 +1,18 @@
 import { ok, type Result } from '../base/result';
-import { TASK_SIZE_PAGES } from './addr';
+import { TASK_SIZE_PAGES, vpn, type Vpn } from './addr';
 import type { Mm } from './mm';
 import type { Rlimit } from './process_limits';
-import { refuse, type Refusal } from './refusal';
+import { overLimit, type Refusal } from './refusal';
 import { vmaPages } from './vma';
 import {
+  hasAll,
   hasAny,
   intersect,
   unionOf,
   VM_GROWSDOWN,
   VM_HUGETLB,
   VM_LOCKED,
+  VM_NONE,
   VM_NORESERVE,
   VM_SHARED,
   VM_WRITE,
@@ -28,7 +30,15 @@ function pagesOf(limit: Rlimit | undefined): number {
 
 /** mm->total_vm, as far as the address space is known. The page of [vsyscall] is no VMA. */
 function totalVm(mm: Mm): number {
-  return mm.tree.all().reduce((sum, vma) => (vma.start < TASK_SIZE_PAGES ? sum + vmaPages(vma) : sum), 0);
+  return pagesIn(mm, vpn(0), vpn(TASK_SIZE_PAGES), VM_NONE);
+}
+
+/** Mapped pages in [start, end) that have all of `flags`. */
+export function pagesIn(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): number {
+  return mm
+    .vmasIn(start, end)
+    .filter((vma) => hasAll(vma.flags, flags))
+    .reduce((sum, vma) => sum + Math.min(vma.end, end) - Math.max(vma.start, start), 0);
 }
 
 /** is_data_mapping: private, writable, no stack. */
@@ -43,25 +53,26 @@ function dataVm(mm: Mm): number {
 
 /** mm->locked_vm */
 function lockedVm(mm: Mm): number {
-  return mm.tree.all().reduce((sum, vma) => (hasAny(vma.flags, VM_LOCKED) ? sum + vmaPages(vma) : sum), 0);
+  return pagesIn(mm, vpn(0), vpn(TASK_SIZE_PAGES), VM_LOCKED);
 }
 
 /** may_expand_vm: may `pages` more with these flags be mapped under RLIMIT_AS and RLIMIT_DATA? */
 export function mayExpandVm(mm: Mm, flags: VmFlags, pages: number): Result<void, Refusal> {
   const { as, data } = mm.limits;
-  if (as !== undefined && totalVm(mm) + pages > pagesOf(as))
-    return refuse('ENOMEM', 'the address space would exceed RLIMIT_AS (may_expand_vm)');
-  if (data === undefined || !isData(flags)) return ok(undefined);
+  const most = pagesOf(as);
+  if (most !== Infinity && totalVm(mm) + pages > most)
+    return overLimit('ENOMEM', 'the address space would exceed RLIMIT_AS (may_expand_vm)');
+  if (data === undefined || data.cur === Infinity || !isData(flags)) return ok(undefined);
   const wanted = dataVm(mm) + pages;
   if (wanted <= pagesOf(data)) return ok(undefined);
   // A soft limit of 0 is passed over as long as the hard one holds: what valgrind sets.
   if (data.cur === 0 && wanted <= Math.floor(data.max / 4096)) return ok(undefined);
-  return refuse('ENOMEM', 'private writable memory would exceed RLIMIT_DATA (may_expand_vm)');
+  return overLimit('ENOMEM', 'private writable memory would exceed RLIMIT_DATA (may_expand_vm)');
 }
 
 /** Is the process free of RLIMIT_MEMLOCK? Notes where that is not known and the answer decides. */
 function freeOfMemlock(mm: Mm): boolean {
-  if (mm.limits.ipcLock === undefined) mm.noteCapabilityDecides();
+  if (mm.limits.ipcLock === undefined) mm.noteDecides('capability');
   return mm.limits.ipcLock !== false;
 }
 
@@ -69,7 +80,7 @@ function freeOfMemlock(mm: Mm): boolean {
 export function canDoMlock(mm: Mm): Result<void, Refusal> {
   return mm.limits.memlock?.cur !== 0 || freeOfMemlock(mm)
     ? ok(undefined)
-    : refuse('EPERM', 'RLIMIT_MEMLOCK is 0 and the process lacks CAP_IPC_LOCK (can_do_mlock)');
+    : overLimit('EPERM', 'RLIMIT_MEMLOCK is 0 and the process lacks CAP_IPC_LOCK (can_do_mlock)');
 }
 
 /** mlock_future_ok: memory that is locked from the beginning. The errno is the caller's. */
@@ -104,5 +115,5 @@ export function accountable(flags: VmFlags): boolean {
 export function enoughMemory(mm: Mm, pages: number): Result<void, Refusal> {
   const { overcommit, commitPages } = mm.system;
   if (overcommit !== 'guess' || commitPages === undefined || pages <= commitPages) return ok(undefined);
-  return refuse('ENOMEM', 'the request alone exceeds memory and swap (vm.overcommit_memory is 0)');
+  return overLimit('ENOMEM', 'the request alone exceeds memory and swap (vm.overcommit_memory is 0)');
 }

@@ -26,6 +26,9 @@ export interface MmSystem {
   readonly sealVisits: { prePass: number; inLoop: number };
 }
 
+/** What a call can depend on unseen: writes to memory (`access`), or CAP_IPC_LOCK (`capability`). */
+export type Unseen = 'access' | 'capability';
+
 /** One replacement in an address space: `removed` were adjacent in the list and gave way to `inserted`. */
 export interface VmaChange {
   readonly removed: readonly Vma[];
@@ -76,8 +79,7 @@ export class Mm {
   scalars: MmScalars;
   /** Limits of the process whose call is made; who calls sets them. */
   limits: ProcessLimits = {};
-  private accessDecided = false;
-  private capabilityDecided = false;
+  private readonly decided = new Set<Unseen>();
   /** Counts replacements, so that one who compared can tell whether anything has changed since. */
   version = 0;
 
@@ -125,28 +127,14 @@ export class Mm {
     return { scalars: this.scalars, names: this.system.names.mark(), changes: this.journal.length };
   }
 
-  /** Says that what the current call does depends on whether memory was written to, which no trace shows. */
-  noteAccessDecides(): void {
-    this.accessDecided = true;
+  /** Says that what the current call does depends on something that nothing has shown. */
+  noteDecides(what: Unseen): void {
+    this.decided.add(what);
   }
 
-  /** Did anything since the last call of this depend on unseen writes? */
-  takeAccessDecided(): boolean {
-    const decided = this.accessDecided;
-    this.accessDecided = false;
-    return decided;
-  }
-
-  /** Says that what the current call does depends on a capability (CAP_IPC_LOCK) that nothing has shown. */
-  noteCapabilityDecides(): void {
-    this.capabilityDecided = true;
-  }
-
-  /** Did anything since the last call of this depend on a capability? */
-  takeCapabilityDecided(): boolean {
-    const decided = this.capabilityDecided;
-    this.capabilityDecided = false;
-    return decided;
+  /** Did anything since the last call of this depend on it? */
+  takeDecided(what: Unseen): boolean {
+    return this.decided.delete(what);
   }
 
   /** What was replaced since `mark`. */

@@ -10,6 +10,8 @@ export interface Refusal {
   readonly why: string;
   /** The VMA that refused, where one did. */
   readonly vma: Vma | null;
+  /** A limit refused, of which a trace shows part at most: RLIMIT_*, vm.max_map_count, memory. */
+  readonly limit?: true;
 }
 
 /**
@@ -21,6 +23,11 @@ export type Prediction = Result<U64 | 'anywhere' | 'pages-decide', Refusal>;
 
 export function refuse(errno: Errno, why: string, vma: Vma | null = null): Err<Refusal> {
   return err({ errno, why, vma });
+}
+
+/** A refusal by a limit. */
+export function overLimit(errno: Errno, why: string, vma: Vma | null = null): Err<Refusal> {
+  return err({ errno, why, vma, limit: true });
 }
 
 export const DONE: Prediction = ok(0);

@@ -3,7 +3,7 @@ import type { Vpn } from './addr';
 import { anonVmaPrepare } from './fault';
 import { enoughMemory, mayExpandVm, mlockFutureOk } from './limits';
 import type { Mm } from './mm';
-import { refuse, type Refusal } from './refusal';
+import { overLimit, refuse, type Refusal } from './refusal';
 import { vmaResized, type Vma } from './vma';
 import { vmaAt } from './vma_modify';
 import { hasAny, VM_ACCESS_FLAGS, VM_GROWSDOWN } from './vm_flags';
@@ -44,9 +44,9 @@ function acctStackGrowth(mm: Mm, vma: Vma, page: Vpn): Result<void, Refusal> {
   if (!expands.ok) return expands;
   const { stack } = mm.limits;
   if (stack !== undefined && (vma.end - page) * 4096 > stack.cur)
-    return refuse('ENOMEM', 'the stack would exceed RLIMIT_STACK (acct_stack_growth)', vma);
+    return overLimit('ENOMEM', 'the stack would exceed RLIMIT_STACK (acct_stack_growth)', vma);
   if (!mlockFutureOk(mm, vma.flags, grow))
-    return refuse('ENOMEM', 'locked memory would exceed RLIMIT_MEMLOCK', vma);
+    return overLimit('ENOMEM', 'locked memory would exceed RLIMIT_MEMLOCK', vma);
   return enoughMemory(mm, grow);
 }
 

@@ -11,7 +11,7 @@ export type FileOps =
   | 'dev-zero'
   /** Attach of a SysV segment: has a close hook. */
   | 'sysv'
-  /** Directories, pipes, pidfds…: there is nothing to map. */
+  /** Pipes and pidfds: there is nothing to map. */
   | 'unmappable'
   /** memfd_secret: shared mappings only, locked, never dumped, never executable. */
   | 'secretmem'

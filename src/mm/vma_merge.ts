@@ -97,7 +97,7 @@ function anonVmaDecides(mm: Mm, range: MergeRange, n: Vma): boolean {
     ...(writtenRange === undefined ? [] : [anonVmaFits(mm, writtenRange, n)]),
     ...(writtenN === undefined ? [] : [anonVmaFits(mm, range, writtenN)]),
   ];
-  if (others.some((other) => other !== fits)) mm.noteAccessDecides();
+  if (others.some((other) => other !== fits)) mm.noteDecides('access');
   return fits;
 }
 
@@ -146,7 +146,7 @@ function neighboursFit(mm: Mm, prev: Vma, next: Vma): boolean {
   const fit = prev.anonVma === 0 || next.anonVma === 0 || prev.anonVma === next.anonVma;
   // Two that were written to separately have different ones.
   const open = [prev, next].some((vma) => vma.anonVma === 0 && untouchedOf(vma) !== 'sure');
-  if (fit && open) mm.noteAccessDecides();
+  if (fit && open) mm.noteDecides('access');
   return fit;
 }
 

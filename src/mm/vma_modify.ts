@@ -2,7 +2,7 @@ import { ok, type Result } from '../base/result';
 import { assert } from '../base/assert';
 import type { Vpn } from './addr';
 import type { Mm } from './mm';
-import { refuse, type Refusal } from './refusal';
+import { overLimit, refuse, type Refusal } from './refusal';
 import { vmaForbidsSplit, vmaResized, type Vma } from './vma';
 import { mergeExisting, type VmaAttributes } from './vma_merge';
 
@@ -24,7 +24,11 @@ export function splitVma(mm: Mm, index: number, at: Vpn): Result<void, Refusal> 
 /** `split_vma`: refused at vm.max_map_count. */
 function splitVmaWithinLimit(mm: Mm, index: number, at: Vpn): Result<void, Refusal> {
   if (mm.mapCount >= mm.system.maxMapCount) {
-    return refuse('ENOMEM', 'the split would exceed vm.max_map_count (split_vma)', mm.tree.at(index) ?? null);
+    return overLimit(
+      'ENOMEM',
+      'the split would exceed vm.max_map_count (split_vma)',
+      mm.tree.at(index) ?? null,
+    );
   }
   return splitVma(mm, index, at);
 }

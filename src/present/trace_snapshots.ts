@@ -1,3 +1,4 @@
+import { equalWords } from '../replay/step_title';
 import { printable } from '../base/bytes';
 import type { SnapshotCheck } from '../replay/replay_types';
 import { textBlock, type Tooltip } from './tooltip';
@@ -79,7 +80,7 @@ function checkText(check: SnapshotCheck): string {
     case 'seed':
       return `taken over · ${counted(check.vmaCount, 'mapping')}`;
     case 'equal':
-      return `${check.inPieces === true ? 'equal in pieces' : 'equal'} · ${counted(check.vmaCount, 'mapping')}`;
+      return `${equalWords(check)} · ${counted(check.vmaCount, 'mapping')}`;
     case 'differs':
       return `differs · ${formatCount(check.differences)} of ${counted(check.vmaCount, 'mapping')}`;
   }

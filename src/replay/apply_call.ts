@@ -1,15 +1,14 @@
-import { pageAlignUp, vpnAdd, vpnOf, type U64 } from '../mm/addr';
+import type { U64 } from '../mm/addr';
 import type { Mm, MmMark } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
-import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
-import { MREMAP_FIXED } from '../mm/syscalls/mremap';
 import type { SyscallEvent } from '../trace/event';
+import { choosesPlace, placedRange, resultRange, touchedRange } from './call_ranges';
 import { predictedText, recordedText } from './call_text';
 import { dispatch } from './dispatch';
 import { forgetCapability, learnCapability } from './limit_events';
 import type { Mismatch } from './replay_types';
 import { reasonFor } from './reasons';
-import { clearRange, dropSeals, force, learnFromBrk, learnMemory, touchedRange } from './settle';
+import { clearRange, dropSeals, force, learnFromBrk, learnMemory } from './settle';
 import type { Life, World } from './world';
 
 const UNFINISHED: Mismatch = {
@@ -45,12 +44,12 @@ export function applyCall(
   const recorded = recordedText(event.call, event.result);
   const placed = event.result.kind === 'value' ? event.result.value : undefined;
   if (placed !== undefined) learnFromBrk(mm, event.call, placed);
-  const untraced = placed === undefined ? undefined : clearOccupied(mm, event, placed, others);
+  const untraced = clearOccupied(mm, event, others);
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
-  mm.takeCapabilityDecided();
+  mm.takeDecided('capability');
   const prediction = predict();
-  const open = mm.takeCapabilityDecided();
+  const open = mm.takeDecided('capability');
   const predicted = open ? '?' : predictedText(event.call, prediction);
   const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
 
@@ -76,7 +75,7 @@ export function applyCall(
     forgetCapability(life);
     mm.rollback(mark);
     predict();
-    mm.takeCapabilityDecided();
+    mm.takeDecided('capability');
   }
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
@@ -144,12 +143,6 @@ function succeedAnyway(
   return reason;
 }
 
-/** Is the address the kernel's choice, so that another one than predicted tells of something in the way? */
-function choosesPlace({ call }: Pick<SyscallEvent, 'call'>): boolean {
-  if (call.name === 'mmap') return (call.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) === 0;
-  return call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0;
-}
-
 function elsewhere(mm: Mm): Mismatch {
   const text = 'the kernel chose another place than the free one that was asked for';
   if (mm.scalars.complete) return { code: 'unexplained', text };
@@ -162,18 +155,14 @@ function elsewhere(mm: Mm): Mismatch {
  */
 function clearOccupied(
   mm: Mm,
-  { call }: SyscallEvent,
-  placed: U64,
+  event: SyscallEvent,
   others: (releasing: boolean) => boolean,
 ): Mismatch | undefined {
-  let pages = 0;
-  if (!choosesPlace({ call })) return undefined;
-  if (call.name === 'mmap') pages = pageAlignUp(call.length);
-  if (call.name === 'mremap' && placed !== call.oldAddr) pages = pageAlignUp(call.newLength);
-  const start = vpnOf(placed);
-  const end = vpnAdd(start, pages);
-  if (pages === 0 || mm.firstIn(start, end) === undefined) return undefined;
-  clearRange(mm, start, end);
+  const inPlace =
+    event.call.name === 'mremap' && resultRange(event)?.start === touchedRange(event.call)?.start;
+  const range = inPlace ? undefined : placedRange(event);
+  if (range === undefined || mm.firstIn(range.start, range.end) === undefined) return undefined;
+  clearRange(mm, range.start, range.end);
   if (others(true)) {
     const text =
       'memory is still mapped where the kernel put this: a call of another thread, close to this line, had taken it away';

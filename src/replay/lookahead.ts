@@ -1,8 +1,6 @@
-import { pageAlignUp, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
 import type { Mm } from '../mm/mm';
-import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
-import { MREMAP_FIXED } from '../mm/syscalls/mremap';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
+import { placedRange, releasedRange } from './call_ranges';
 import { memoryKind } from './call_text';
 import type { SnapshotInput } from './replay_types';
 
@@ -103,35 +101,4 @@ export function untilInFlight(
     }
     return untilLine === read ? snapshot : { ...snapshot, untilLine };
   });
-}
-
-interface Range {
-  readonly start: Vpn;
-  readonly end: Vpn;
-}
-
-function rangeOf(addr: U64, length: U64): Range | undefined {
-  const pages = pageAlignUp(length);
-  return pages === 0 ? undefined : { start: vpnOf(addr), end: vpnAdd(vpnOf(addr), pages) };
-}
-
-function releasedRange({ call }: SyscallEvent): Range | undefined {
-  if (call.name === 'munmap') return rangeOf(call.addr, call.length);
-  if (call.name === 'mremap') return rangeOf(call.oldAddr, call.oldLength);
-  return undefined;
-}
-
-/** Where the kernel, not the program, put new memory. */
-function placedRange({ call, result }: SyscallEvent): Range | undefined {
-  if (result.kind !== 'value') return undefined;
-  if (call.name === 'mmap' && (call.flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) === 0) {
-    return rangeOf(result.value, call.length);
-  }
-  if (call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0) {
-    if (result.value !== call.oldAddr) return rangeOf(result.value, call.newLength);
-    const grown = { start: vpnAdd(vpnOf(call.oldAddr), pageAlignUp(call.oldLength)) };
-    const end = vpnAdd(vpnOf(call.oldAddr), pageAlignUp(call.newLength));
-    return end > grown.start ? { ...grown, end } : undefined;
-  }
-  return undefined;
 }

@@ -1,19 +1,16 @@
-import { pageAlignUp, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
-import { MAP_ANONYMOUS, MAP_FIXED } from '../mm/syscalls/mmap';
+import { MAP_ANONYMOUS, PROT_EXEC } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
-import { untouchedOf } from '../mm/vma';
+import { sameFile, untouchedOf } from '../mm/vma';
 import type { Syscall, SyscallEvent } from '../trace/event';
+import { touchedRange, workRange } from './call_ranges';
 import type { Mismatch } from './replay_types';
-import { touchedRange } from './settle';
 
 /**
  * Why prediction and record differ. A reason is given only where the trace itself shows that something is missing which
  * could make the difference; all else is unexplained, and may be an error of ours.
  */
-
-const PROT_EXEC = 4;
 
 /** What a driver's own mmap or mprotect, a file system, or a security module answers. */
 const DRIVER_ERRORS: ReadonlySet<string> = new Set([
@@ -27,6 +24,8 @@ const DRIVER_ERRORS: ReadonlySet<string> = new Set([
   'EBADF',
   'EIO',
 ]);
+
+const DRIVER_CALLS: ReadonlySet<string> = new Set(['mprotect', 'pkey_mprotect', 'madvise', 'mremap']);
 
 /**
  * The reason for a result that the rules do not predict.
@@ -55,15 +54,12 @@ export function reasonFor(
     const text = `the record says ${recorded}: where one mapping ends and the next begins depends on which memory had been written to, which the trace does not show`;
     return { code: 'unseen-fault', text };
   }
-  const limit = refused ? recorded : (predicted?.errno ?? '');
-  // Without a gap nothing but a limit gives these.
-  if (
-    (predicted === undefined || (!refused && !hasGap(mm, call))) &&
-    (limit === 'ENOMEM' || limit === 'EAGAIN')
-  ) {
-    const text = refused
-      ? `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`
-      : `the rules predict ${limit}, by a limit that was another one: ${predicted?.why ?? ''}`;
+  if (predicted === undefined && (recorded === 'ENOMEM' || recorded === 'EAGAIN')) {
+    const text = `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`;
+    return { code: 'limit-unknown', text };
+  }
+  if (!refused && predicted?.limit === true) {
+    const text = `the rules predict ${predicted.errno}, by a limit that was another one: ${predicted.why}`;
     return { code: 'limit-unknown', text };
   }
   if (call.name === 'mbind' && (recorded === 'EINVAL' || recorded === 'EIO' || recorded === 'EPERM')) {
@@ -85,18 +81,6 @@ export function reasonFor(
   return { code: 'unexplained', text: `the record says ${recorded}, ${words}` };
 }
 
-/** The memory that a call works on, also for calls that a hole does not stop. */
-export function workRange(call: Syscall): { readonly start: Vpn; readonly end: Vpn } | undefined {
-  if (call.name === 'munmap') return pagesOf(call.addr, call.length);
-  if (call.name === 'mmap' && (call.flags & MAP_FIXED) !== 0) return pagesOf(call.addr, call.length);
-  return touchedRange(call);
-}
-
-function pagesOf(addr: U64, length: U64): { readonly start: Vpn; readonly end: Vpn } | undefined {
-  const pages = pageAlignUp(length);
-  return pages === 0 ? undefined : { start: vpnOf(addr), end: vpnAdd(vpnOf(addr), pages) };
-}
-
 function hasGap(mm: Mm, call: Syscall): boolean {
   const range = workRange(call);
   return range !== undefined && !coversRange(mm, range.start, range.end);
@@ -110,9 +94,9 @@ function dependsOnFaults(mm: Mm, call: Syscall, errno: string | undefined): bool
   const [first] = vmas;
   if (first === undefined) return false;
   const alike = vmas.every(
-    (vma) => vma.flags === first.flags && vma.file === first.file && vma.name === first.name,
+    (vma) => vma.flags === first.flags && sameFile(vma.file, first.file) && vma.name === first.name,
   );
-  return alike && vmas.some((vma) => vma.anonVma !== 0 || untouchedOf(vma) !== 'sure');
+  return alike && vmas.some((vma) => untouchedOf(vma) !== 'sure');
 }
 
 /** Does the kernel ask a driver, a file system or a security module about this call? */
@@ -121,7 +105,8 @@ function asksOthers(mm: Mm, call: Syscall): boolean {
   if (call.name === 'mmap' || call.name === 'mprotect' || call.name === 'pkey_mprotect') {
     if ((call.prot & PROT_EXEC) !== 0) return true;
   }
-  const range = touchedRange(call);
-  if (range === undefined || call.name === 'mseal' || call.name === 'prctl_set_vma') return false;
+  // Of what works on memory that is there, mprotect, madvise and mremap ask the driver.
+  const range = DRIVER_CALLS.has(call.name) ? touchedRange(call) : undefined;
+  if (range === undefined) return false;
   return mm.vmasIn(range.start, range.end).some((vma) => vma.file?.ops === 'file' || vma.special !== null);
 }

@@ -1,9 +1,6 @@
-import { vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
-import { growDown } from '../mm/stack_growth';
-import { hasAny, VM_GROWSDOWN } from '../mm/vm_flags';
 import { validateMm } from '../mm/validate_mm';
-import type { SignalEvent, SyscallEvent, Trace, TraceEvent } from '../trace/event';
+import type { SyscallEvent, Trace, TraceEvent } from '../trace/event';
 import { applyCall } from './apply_call';
 import { callName, memoryKind } from './call_text';
 import { othersNearby } from './concurrency';
@@ -14,6 +11,7 @@ import { noteFile, notePrctl } from './file_events';
 import { leftBehind } from './left_behind';
 import { childOf, PendingClones, PendingReleases, untilInFlight } from './lookahead';
 import { sharingOf } from './name_sharing';
+import { learnGrowth } from './settle';
 import { ReplayResult } from './replay_result';
 import type {
   ForkSharing,
@@ -129,7 +127,7 @@ export class Replayer {
         if (life !== undefined) this.exit(life, event.pid, event.line, event.how);
         return;
       case 'signal':
-        if (life?.mm) this.signal(life.mm, event);
+        if (life?.mm && learnGrowth(life.mm, event)) this.world.touch(life.mm);
         return;
       case 'superseded':
         return;
@@ -187,21 +185,6 @@ export class Replayer {
     }
   }
 
-  /**
-   * An access that memory does not allow (SEGV_ACCERR) reached memory: where none was known, what lies above had grown down
-   * to it first.
-   */
-  private signal(mm: Mm, { code, faultAddr }: SignalEvent): void {
-    if (code !== 'SEGV_ACCERR' || faultAddr === undefined) return;
-    const page = vpnOf(faultAddr);
-    if (mm.tree.lookup(page) !== undefined) return;
-    const index = mm.tree.find(page);
-    const above = mm.tree.at(index);
-    if (above === undefined || !hasAny(above.flags, VM_GROWSDOWN)) return;
-    this.world.touch(mm);
-    growDown(mm, index, page);
-  }
-
   private memoryCall(life: Life, event: SyscallEvent): void {
     const mm = life.mm;
     const kind = memoryKind(event.call);
@@ -209,12 +192,12 @@ export class Replayer {
     this.done.add(event);
     this.releaseFirst(mm, event);
     this.world.touch(mm);
-    mm.takeAccessDecided();
+    mm.takeDecided('access');
     const mark = mm.begin();
     const applied = applyCall(this.world, life, mm, event, (releasing) =>
       this.othersNear(mm, event, releasing),
     );
-    const access = mm.takeAccessDecided();
+    const access = mm.takeDecided('access');
     const { call, result } = event;
     if (call.name === 'mseal' && result.kind === 'value')
       this.seals.add(life, event.line, call.addr, call.length);

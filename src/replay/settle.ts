@@ -1,16 +1,22 @@
-import { pageAlignUp, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../mm/addr';
+import { ok } from '../base/result';
+import { vpn, vpnOf, type U64, type Vpn } from '../mm/addr';
 import { inTaskSize, type Mm } from '../mm/mm';
+import type { PageRange } from '../mm/page_ranges';
 import { isSealed } from '../mm/seal';
+import { growDown } from '../mm/stack_growth';
 import { forceBrk, learnBrk } from '../mm/syscalls/brk';
 import { protFlags } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
 import type { Vma } from '../mm/vma';
 import { modifyVma, splitVma, vmaAt } from '../mm/vma_modify';
+import { visitVmas } from '../mm/vma_walk';
 import {
+  hasAny,
   union,
   unionOf,
   VM_ACCESS_FLAGS,
   VM_ACCOUNT,
+  VM_GROWSDOWN,
   VM_MAYEXEC,
   VM_MAYREAD,
   VM_MAYWRITE,
@@ -19,44 +25,19 @@ import {
   VM_WRITE,
   without,
 } from '../mm/vm_flags';
-import type { Syscall } from '../trace/event';
+import type { SignalEvent, Syscall } from '../trace/event';
+import { rangeOf } from './call_ranges';
 
 /**
  * When record and prediction differ, the record is the truth: the address space is brought to what it must have been,
  * or to what it must be now, and the difference is named.
  */
 
-/** The range of existing memory that a call works on; undefined for calls that need none. */
-export function touchedRange(call: Syscall): { readonly start: Vpn; readonly end: Vpn } | undefined {
-  switch (call.name) {
-    case 'mprotect':
-    case 'pkey_mprotect':
-    case 'madvise':
-    case 'mseal':
-    case 'prctl_set_vma':
-    case 'mlock':
-    case 'mlock2':
-    case 'mbind':
-    case 'munlock':
-      return rangeOf(call.addr, call.length);
-    case 'mremap':
-      return rangeOf(call.oldAddr, call.oldLength);
-    default:
-      return undefined;
-  }
-}
-
-function rangeOf(addr: U64, length: U64): { readonly start: Vpn; readonly end: Vpn } | undefined {
-  const start = vpnOf(addr);
-  const pages = pageAlignUp(length);
-  return pages === 0 ? undefined : { start, end: vpnAdd(start, pages) };
-}
-
 /**
  * A call succeeded on memory that we do not know: it must have existed. Fills the gaps of `range` with memory marked as
  * inferred. Returns false if there was no gap or the map is known to be whole.
  */
-export function learnMemory(mm: Mm, range: { readonly start: Vpn; readonly end: Vpn }): boolean {
+export function learnMemory(mm: Mm, range: PageRange): boolean {
   if (mm.scalars.complete || coversRange(mm, range.start, range.end)) return false;
   // No program has memory there: the line is damaged.
   if (!inTaskSize(range.start, range.end - range.start)) return false;
@@ -91,7 +72,7 @@ function insertInferred(mm: Mm, start: Vpn, end: Vpn): void {
 }
 
 /** Takes the seals of a range away: the record shows that they did not hold. */
-export function dropSeals(mm: Mm, range: { readonly start: Vpn; readonly end: Vpn }): boolean {
+export function dropSeals(mm: Mm, range: PageRange): boolean {
   let dropped = false;
   forEachPart(mm, range, (index, vma, start, end) => {
     if (!isSealed(vma)) return;
@@ -145,23 +126,31 @@ function cut(mm: Mm, at: Vpn): void {
 
 function forEachPart(
   mm: Mm,
-  range: { readonly start: Vpn; readonly end: Vpn } | undefined,
+  range: PageRange | undefined,
   change: (index: number, vma: Vma, start: Vpn, end: Vpn) => void,
 ): void {
   if (range === undefined) return;
-  let at = range.start;
-  while (at < range.end) {
-    const index = mm.tree.find(at);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start >= range.end) return;
-    const start = vpn(Math.max(vma.start, at));
-    const end = vpn(Math.min(vma.end, range.end));
+  visitVmas(mm, range.start, range.end, 'pass', (index, start, end) => {
     change(index, vmaAt(mm, index), start, end);
-    at = end;
-  }
+    return ok(undefined);
+  });
 }
 
 /** The first break a process asks for tells where its heap is. */
 export function learnFromBrk(mm: Mm, call: Syscall, value: U64): void {
   if (call.name === 'brk') learnBrk(mm, value);
+}
+
+/**
+ * An access that memory does not allow (SEGV_ACCERR) reached memory: where none was known, what lies above had grown down
+ * to it first. Returns true if it had.
+ */
+export function learnGrowth(mm: Mm, { code, faultAddr }: SignalEvent): boolean {
+  if (code !== 'SEGV_ACCERR' || faultAddr === undefined) return false;
+  const page = vpnOf(faultAddr);
+  const index = mm.tree.find(page);
+  const above = mm.tree.at(index);
+  if (above === undefined || above.start <= page || !hasAny(above.flags, VM_GROWSDOWN)) return false;
+  growDown(mm, index, page);
+  return true;
 }

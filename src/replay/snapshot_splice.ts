@@ -231,12 +231,12 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
   const first = heap[0];
   const last = heap[heap.length - 1];
   const stack = entries.find((entry) => entry.path === '[stack]');
-  const { startBrk, brk, startStack } = mm.scalars;
+  const { startBrk, brk, startStack, heapExecutable } = mm.scalars;
   mm.scalars = {
     ...mm.scalars,
     startBrk: startBrk ?? (first === undefined ? null : bytesOfVpn(first.start)),
     brk: brk ?? (last === undefined ? null : bytesOfVpn(last.end)),
-    heapExecutable: heap.length > 0 && heap.every((entry) => entry.perms[2] === 'x'),
+    heapExecutable: heap.length === 0 ? heapExecutable : heap.every((entry) => entry.perms[2] === 'x'),
     // The exact page is not shown; the stack pointer at exec lies near the upper end.
     startStack: startStack ?? (stack === undefined ? null : ((stack.end - 1) as typeof stack.end)),
     complete: true,

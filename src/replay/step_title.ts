@@ -105,8 +105,13 @@ function outcomeWords(check: SnapshotCheck): string {
     case 'seed':
       return `taken as the state (${check.vmaCount} VMAs)`;
     case 'equal':
-      return `${check.inPieces === true ? 'equal in pieces' : 'equal'} (${check.vmaCount} VMAs)`;
+      return `${equalWords(check)} (${check.vmaCount} VMAs)`;
     case 'differs':
       return `${check.differences} differences, taken over`;
   }
+}
+
+/** How a snapshot that did not differ is equal. */
+export function equalWords({ inPieces }: SnapshotCheck): string {
+  return inPieces === true ? 'equal in pieces' : 'equal';
 }

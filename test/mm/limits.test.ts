@@ -6,7 +6,6 @@ import { scenario } from './scenario';
 
 /** What small programs got on 6.1.192, 6.12.117, 6.18.44 and 7.3.4. */
 
-const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_GROWSDOWN;
 const MCL_CURRENT = 1;
 const MCL_FUTURE = 2;
 const VERSIONS: readonly KernelVersion[] = ['6.1', '6.12', '6.18', '7.3'];
@@ -34,7 +33,7 @@ describe.each(VERSIONS)('limits on %s', (version) => {
       .nr(0, 3, 'r')
       .limits({ data: { cur: 4095, max: Infinity } });
     expect(k.mprotect(1, 1, 'rw').seeResult().nr(5, 1).seeResult().log()).toBe('ENOMEM ; ENOMEM');
-    expect(k.map(7, 1, 'rw', GROWS_DOWN).nr(9, 1, 'r').shared(11, 1).last).toBe('@11');
+    expect(k.a(7, 1, 'rw', MAP_GROWSDOWN).nr(9, 1, 'r').shared(11, 1).last).toBe('@11');
   });
 
   it('a soft RLIMIT_DATA of 0 holds for brk only', () => {
@@ -122,7 +121,7 @@ describe.each(VERSIONS)('limits on %s', (version) => {
   });
 
   it('memory that grows down stays within RLIMIT_STACK, RLIMIT_AS and RLIMIT_MEMLOCK', () => {
-    const grown = (k = scenario(version).map(100, 1, 'rw', GROWS_DOWN)): typeof k => k;
+    const grown = (k = scenario(version).a(100, 1, 'rw', MAP_GROWSDOWN)): typeof k => k;
     expect(
       grown()
         .limits({ stack: pages(8) })

@@ -72,15 +72,17 @@ class NaivePages {
       case 'protect':
         if (range[0] === undefined) return 'ENOMEM';
         if (prePass && sealed) return 'EPERM';
-        return this.each(start, range, (page) => (page.sealed ? 'EPERM' : { ...page, prot: call.prot }));
+        return this.each(start, range, 'stop', (page) =>
+          page.sealed ? 'EPERM' : { ...page, prot: call.prot },
+        );
       case 'name':
-        return this.over(start, range, (page) => ({ ...page, name: call.name }));
+        return this.each(start, range, 'pass', (page) => ({ ...page, name: call.name }));
       case 'dontfork':
       case 'dofork': {
         const dontfork = call.call === 'dontfork';
         const refused = (page: Page): boolean => dontfork && page.sealed && page.prot !== 'rw';
         if (prePass && range.some((page) => page !== undefined && refused(page))) return 'EPERM';
-        return this.over(start, range, (page) => (refused(page) ? 'EPERM' : { ...page, dontfork }));
+        return this.each(start, range, 'pass', (page) => (refused(page) ? 'EPERM' : { ...page, dontfork }));
       }
       case 'write':
         return '0';
@@ -96,33 +98,20 @@ class NaivePages {
     return '0';
   }
 
-  /** Stops at the first hole. */
+  /** Page after page; a hole is told in the end, and stops it or not. */
   private each(
     start: number,
     range: readonly (Page | undefined)[],
-    become: (page: Page) => Page | string,
-  ): string {
-    for (const [at, page] of range.entries()) {
-      if (page === undefined) return 'ENOMEM';
-      const next = become(page);
-      if (typeof next === 'string') return next;
-      this.pages[start + at] = next;
-    }
-    return '0';
-  }
-
-  /** Passes over holes and tells of them in the end. */
-  private over(
-    start: number,
-    range: readonly (Page | undefined)[],
+    holes: 'stop' | 'pass',
     become: (page: Page) => Page | string,
   ): string {
     let result = '0';
     for (const [at, page] of range.entries()) {
       const next = page === undefined ? undefined : become(page);
       if (typeof next === 'string') return next;
-      if (next === undefined) result = 'ENOMEM';
-      else this.pages[start + at] = next;
+      if (next !== undefined) this.pages[start + at] = next;
+      else if (holes === 'stop') return 'ENOMEM';
+      else result = 'ENOMEM';
     }
     return result;
   }

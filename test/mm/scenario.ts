@@ -125,8 +125,8 @@ export class Scenario {
   // Memory
 
   /** Private anonymous memory at a fixed place, without reservation: commit accounting (`ac`) stays out of the way. */
-  nr(page: number, pages: number, prot: Prot = 'rw'): this {
-    return this.map(page, pages, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE);
+  nr(page: number, pages: number, prot: Prot = 'rw', more = 0): this {
+    return this.map(page, pages, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | more);
   }
 
   /** Private anonymous memory at a fixed place. */

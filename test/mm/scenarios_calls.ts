@@ -1,17 +1,9 @@
 import * as madv from '../../src/mm/advice';
-import {
-  MAP_ANONYMOUS,
-  MAP_FIXED,
-  MAP_GROWSDOWN,
-  MAP_NORESERVE,
-  MAP_PRIVATE,
-  MAP_SHARED,
-} from '../../src/mm/syscalls/mmap';
+import { MAP_ANONYMOUS, MAP_FIXED, MAP_GROWSDOWN, MAP_PRIVATE, MAP_SHARED } from '../../src/mm/syscalls/mmap';
 import { MREMAP_DONTUNMAP, MREMAP_FIXED, MREMAP_MAYMOVE } from '../../src/mm/syscalls/mremap';
 import { at, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
 
-const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_GROWSDOWN;
 /** Pages of 100 GiB. */
 const MUCH = 100 * 2 ** 18;
 const PROT_GROWSDOWN = 0x01000000;
@@ -49,7 +41,7 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
   row(
     36,
     'PROT_GROWSDOWN begins at the start of the mapping',
-    (k) => k.map(10, 3, 'rw', GROWS_DOWN).mprotect(11, 1, 'r', PROT_GROWSDOWN),
+    (k) => k.nr(10, 3, 'rw', MAP_GROWSDOWN).mprotect(11, 1, 'r', PROT_GROWSDOWN),
     {
       all: '[10-12 r gd nr][12-13 rw gd nr]',
     },
@@ -218,9 +210,9 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
     'memory grows down to what is accessible, to what is not, and to its like',
     (k) =>
       [
-        k.fork().map(100, 1, 'rw', GROWS_DOWN).nr(0, 1).fault(99),
-        k.fork().map(100, 1, 'rw', GROWS_DOWN).nr(0, 1, 'none').fault(99),
-        k.fork().map(100, 1, 'rw', GROWS_DOWN).map(0, 1, 'rw', GROWS_DOWN).fault(99),
+        k.fork().nr(100, 1, 'rw', MAP_GROWSDOWN).nr(0, 1).fault(99),
+        k.fork().nr(100, 1, 'rw', MAP_GROWSDOWN).nr(0, 1, 'none').fault(99),
+        k.fork().nr(100, 1, 'rw', MAP_GROWSDOWN).nr(0, 1, 'rw', MAP_GROWSDOWN).fault(99),
       ]
         .map((child) => child.text())
         .join(' ; '),

@@ -1,15 +1,8 @@
 import * as madv from '../../src/mm/advice';
-import {
-  MAP_ANONYMOUS,
-  MAP_FIXED,
-  MAP_GROWSDOWN,
-  MAP_NORESERVE,
-  MAP_PRIVATE,
-} from '../../src/mm/syscalls/mmap';
+import { MAP_ANONYMOUS, MAP_GROWSDOWN, MAP_PRIVATE } from '../../src/mm/syscalls/mmap';
 import { at, softDirty, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
 
-const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_GROWSDOWN;
 const HINT = MAP_PRIVATE | MAP_ANONYMOUS;
 
 /** Two pages that two calls gave the same name, and an unnamed one between them. */
@@ -134,7 +127,7 @@ export const NAME_ROWS: readonly ScenarioRow[] = [
     'a hint in the guard gap below memory that grows down, and one just below the gap',
     (k) =>
       k
-        .map(1000, 1, 'rw', GROWS_DOWN)
+        .nr(1000, 1, 'rw', MAP_GROWSDOWN)
         .map(744, 1, 'rw', HINT)
         .seeResult()
         .map(743, 1, 'rw', HINT)

@@ -1,16 +1,7 @@
 import * as madv from '../../src/mm/advice';
-import {
-  MAP_ANONYMOUS,
-  MAP_FIXED,
-  MAP_GROWSDOWN,
-  MAP_NORESERVE,
-  MAP_PRIVATE,
-  MAP_SHARED,
-} from '../../src/mm/syscalls/mmap';
+import { MAP_GROWSDOWN, MAP_SHARED } from '../../src/mm/syscalls/mmap';
 import { at, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
-
-const GROWS_DOWN = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE | MAP_GROWSDOWN;
 
 /** [0-2][2-4 sl][4-6], accounted. */
 function sandwich(kernel: Scenario): Scenario {
@@ -206,7 +197,7 @@ export const SEAL_ROWS: readonly ScenarioRow[] = [
       '6.10+': '[0-1 rw nr sl][1-2 rw nr] ; [0-2 rw nr sl]',
     },
   ),
-  row(80, 'sealed memory grows down', (k) => k.map(40, 2, 'rw', GROWS_DOWN).mseal(40, 2).fault(39), {
+  row(80, 'sealed memory grows down', (k) => k.nr(40, 2, 'rw', MAP_GROWSDOWN).mseal(40, 2).fault(39), {
     '6.10+': '[39-42 rw gd nr sl]',
   }),
 ];

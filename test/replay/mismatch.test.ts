@@ -149,6 +149,17 @@ describe('others who have a say', () => {
     expect(maps(end(replay))).toBe('0-2 rw-p');
   });
 
+  it('are not asked when memory of a file is locked', () => {
+    const file = [
+      'openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3',
+      `mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3, 0) = ${p(0)}`,
+    ];
+    const locked = `mlock(${p(0)}, 4096) = -1 EINVAL (Invalid argument)`;
+    expect(codes(replayed([...file, locked]))).toEqual([undefined, 'unexplained']);
+    const advised = `madvise(${p(0)}, 4096, MADV_WILLNEED) = -1 EINVAL (Invalid argument)`;
+    expect(codes(replayed([...file, advised]))).toEqual([undefined, 'driver-or-lsm']);
+  });
+
   it('are not asked about readable anonymous memory', () => {
     const line = `mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 EACCES (Permission denied)`;
     expect(codes(replayed([mapped(0, 2), line]))).toEqual([undefined, 'unexplained']);
@@ -193,6 +204,12 @@ describe('memory that is not shown and refuses', () => {
 });
 
 describe('what nothing explains', () => {
+  it('a refusal that is no limit, though its errno is that of one', () => {
+    const none = `mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = ${p(0)}`;
+    const replay = replayed([none, `mlock(${p(0)}, 4096) = 0`]);
+    expect(results(replay)[1]).toBe('2 mlock 0, predicted ENOMEM (unexplained)');
+  });
+
   it('an error that the rules do not know: nothing is changed', () => {
     const replay = replayed([mapped(0, 2), `munmap(${p(0)}, 4096) = -1 EFAULT (Bad address)`]);
     expect(codes(replay)).toEqual([undefined, 'unexplained']);

@@ -1,5 +1,5 @@
-import { ok, type Result } from '../../base/result';
-import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { err, ok, type Result } from '../../base/result';
+import { pageAligned, pageAlignUp, VPN_END, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import * as madv from '../advice';
 import { anonVmaPrepare, canPopulate, faultIn } from '../fault';
 import type { Mm } from '../mm';
@@ -9,6 +9,7 @@ import { writeSeals } from '../memfd_seal';
 import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
 import { pgoffAt, vmaIsAnonymous, type Vma } from '../vma';
 import { modifyVma, setVma, vmaAt } from '../vma_modify';
+import { visitVmas } from '../vma_walk';
 import {
   hasAll,
   hasAny,
@@ -78,27 +79,11 @@ export function walkVmas(
   end: Vpn,
   visit: (index: number, start: Vpn, end: Vpn) => Result<unknown, Refusal>,
 ): Prediction {
-  let gap = false;
-  let at = start;
-  while (at < end) {
-    const index = mm.tree.find(at);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start >= end) {
-      gap = true;
-      break;
-    }
-    if (vma.start > at) {
-      gap = true;
-      at = vma.start;
-    }
-    const until = vpn(Math.min(vma.end, end));
-    const visited = visit(index, at, until);
-    if (!visited.ok) return visited;
-    at = until;
-  }
-  if (gap)
-    return refuse('ENOMEM', 'part of the range is not mapped; what is mapped was changed all the same');
-  return DONE;
+  const walked = visitVmas(mm, start, end, 'pass', visit);
+  if (!walked.ok) return walked;
+  return walked.value.gap
+    ? refuse('ENOMEM', 'part of the range is not mapped; what is mapped was changed all the same')
+    : DONE;
 }
 
 /** A split that would exceed vm.max_map_count is reported as EAGAIN by madvise and by naming. */
@@ -132,16 +117,11 @@ function isPopulate(advice: number): boolean {
 
 /** madvise_populate: page after page, stopping at the first that cannot be. */
 function populateRange(mm: Mm, start: Vpn, end: Vpn, advice: number): Prediction {
-  let at = start;
-  while (at < end) {
-    const index = mm.tree.find(at);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start > at) return refuse('ENOMEM', 'part of the range is not mapped');
-    const done = populateVma(mm, index, at, vpn(Math.min(vma.end, end)), advice);
-    if (!done.ok) return done;
-    at = vma.end;
-  }
-  return DONE;
+  const walked = visitVmas(mm, start, end, 'stop', (index, from, until) =>
+    populateVma(mm, index, from, until, advice),
+  );
+  if (!walked.ok) return walked;
+  return walked.value.gap ? refuse('ENOMEM', 'part of the range is not mapped') : DONE;
 }
 
 function populateVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number): Result<void, Refusal> {
@@ -168,7 +148,7 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
   if (!inFile.ok) return inFile;
   if (flags.value === vma.flags) return ok(undefined);
   const modified = modifyVma(mm, index, start, end, { flags: flags.value });
-  return modified.ok ? modified : refuseWith(splitRefusal(modified.error));
+  return modified.ok ? modified : err(splitRefusal(modified.error));
 }
 
 /** vfs_fallocate: offsets are signed, and a hole lies inside the largest file. */
@@ -179,10 +159,6 @@ function checkHole(mm: Mm, vma: Vma, start: Vpn, end: Vpn): Result<void, Refusal
   return writeSeals(mm, vma.file) === 0
     ? ok(undefined)
     : refuse('EPERM', 'a seal of the memfd forbids changing what it holds', vma);
-}
-
-function refuseWith(refusal: Refusal): Result<never, Refusal> {
-  return refuse(refusal.errno, refusal.why, refusal.vma);
 }
 
 /** madvise_guard_install */
@@ -243,7 +219,7 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
       return ok(ksmFlags(mm, flags, advice));
     case madv.MADV_HUGEPAGE:
     case madv.MADV_NOHUGEPAGE:
-      return hugepageFlags(vma, advice);
+      return ok(hugepageFlags(vma, advice));
     default:
       return pagesOnly(vma, advice, mm.has('swap'));
   }
@@ -274,12 +250,10 @@ function ksmFlags(mm: Mm, flags: VmFlags, advice: number): VmFlags {
   return without(flags, mm.rules.unmergeableClearsHighFlags ? union(VM_MERGEABLE, high) : VM_MERGEABLE);
 }
 
-function hugepageFlags(vma: Vma, advice: number): Result<VmFlags, Refusal> {
-  return ok(
-    advice === madv.MADV_HUGEPAGE
-      ? union(without(vma.flags, VM_NOHUGEPAGE), VM_HUGEPAGE)
-      : union(without(vma.flags, VM_HUGEPAGE), VM_NOHUGEPAGE),
-  );
+function hugepageFlags({ flags }: Vma, advice: number): VmFlags {
+  return advice === madv.MADV_HUGEPAGE
+    ? union(without(flags, VM_NOHUGEPAGE), VM_HUGEPAGE)
+    : union(without(flags, VM_HUGEPAGE), VM_NOHUGEPAGE);
 }
 
 /** thp_vma_allowable_order: an aligned range of PMD size lies inside the VMA. */

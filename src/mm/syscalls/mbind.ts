@@ -1,7 +1,9 @@
-import { pageAlignUp, pageAligned, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { ok } from '../../base/result';
+import { pageAlignUp, pageAligned, VPN_END, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction } from '../refusal';
 import { modifyVma, vmaAt } from '../vma_modify';
+import { visitVmas } from '../vma_walk';
 import { coversRange } from './mseal';
 
 /** Memory policies (mm/mempolicy.c). They show in maps only as borders between mappings. */
@@ -117,20 +119,10 @@ function setPolicies(
   end: Vpn,
   become: (policy: string | null) => string | null,
 ): Prediction {
-  let at = start;
-  while (at < end) {
-    const index = mm.tree.find(at);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start >= end) break;
-    const from = vpn(Math.max(vma.start, at));
-    const until = vpn(Math.min(vma.end, end));
+  const walked = visitVmas(mm, start, end, 'pass', (index, from, until) => {
+    const vma = vmaAt(mm, index);
     const policy = become(vma.policy);
-    if (policy !== vma.policy) {
-      const changed = modifyVma(mm, index, from, until, { policy });
-      if (!changed.ok) return changed;
-      // What was behind may have been joined too: it had this policy already.
-      at = vpn(Math.max(until, Math.min(vmaAt(mm, changed.value).end, end)));
-    } else at = until;
-  }
-  return DONE;
+    return policy === vma.policy ? ok(undefined) : modifyVma(mm, index, from, until, { policy });
+  });
+  return walked.ok ? DONE : walked;
 }

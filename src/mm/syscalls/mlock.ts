@@ -1,10 +1,11 @@
 import { ok, type Result } from '../../base/result';
 import { offsetInPage, pageAlignUp, u64, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import { populate } from '../fault';
-import { canDoMlock, mayLock, mayLockAll } from '../limits';
+import { canDoMlock, mayLock, mayLockAll, pagesIn } from '../limits';
 import type { Mm } from '../mm';
-import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
+import { DONE, overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import { modifyVma, vmaAt } from '../vma_modify';
+import { visitVmas } from '../vma_walk';
 import {
   hasAny,
   union,
@@ -50,7 +51,7 @@ export function sysMlockall(mm: Mm, flags: number): Prediction {
   const allowed = canDoMlock(mm);
   if (!allowed.ok) return allowed;
   if ((flags & MCL_CURRENT) !== 0 && !mayLockAll(mm))
-    return refuse('ENOMEM', 'the address space exceeds RLIMIT_MEMLOCK');
+    return overLimit('ENOMEM', 'the address space exceeds RLIMIT_MEMLOCK');
   const lock = (flags & MCL_ONFAULT) !== 0 ? VM_LOCKED_MASK : VM_LOCKED;
   setDefLock(mm, (flags & MCL_FUTURE) !== 0 ? lock : VM_NONE);
   if ((flags & MCL_CURRENT) !== 0) lockAll(mm, lock);
@@ -93,8 +94,8 @@ function lockRange(mm: Mm, addr: U64, length: U64, lock: VmFlags): Prediction {
   const allowed = canDoMlock(mm);
   if (!allowed.ok) return allowed;
   const { start, pages } = lockedRange(addr, length);
-  if (!mayLock(mm, pages, lockedPagesIn(mm, start, vpnAdd(start, pages))))
-    return refuse('ENOMEM', 'locked memory would exceed RLIMIT_MEMLOCK; nothing was changed');
+  if (!mayLock(mm, pages, pagesIn(mm, start, vpnAdd(start, pages), VM_LOCKED)))
+    return overLimit('ENOMEM', 'locked memory would exceed RLIMIT_MEMLOCK; nothing was changed');
   const applied = applyLock(mm, start, pages, lock);
   if (!applied.ok || pages === 0) return applied;
   if (!populate(mm, start, vpnAdd(start, pages), 'mlock')) {
@@ -107,31 +108,17 @@ function lockRange(mm: Mm, addr: U64, length: U64, lock: VmFlags): Prediction {
   return DONE;
 }
 
-/** count_mm_mlocked_page_nr */
-function lockedPagesIn(mm: Mm, start: Vpn, end: Vpn): number {
-  return mm
-    .vmasIn(start, end)
-    .filter((vma) => hasAny(vma.flags, VM_LOCKED))
-    .reduce((sum, vma) => sum + Math.min(vma.end, end) - Math.max(vma.start, start), 0);
-}
-
 /** apply_vma_lock_flags: VMA after VMA; a hole stops it and earlier VMAs stay changed. */
 function applyLock(mm: Mm, start: Vpn, pages: number, lock: VmFlags): Prediction {
   const end = vpnAdd(start, pages);
   if (end >= VPN_END) return refuse('EINVAL', 'the range wraps around');
-  let at = start;
-  while (at < end) {
-    const index = mm.tree.find(at);
-    const vma = mm.tree.at(index);
-    if (vma === undefined || vma.start > at) {
-      return refuse('ENOMEM', 'the range runs into a hole; what lies before it was changed');
-    }
-    const until = vpn(Math.min(vma.end, end));
-    const done = lockVma(mm, index, at, until, lock);
-    if (!done.ok) return done;
-    at = until;
-  }
-  return DONE;
+  const walked = visitVmas(mm, start, end, 'stop', (index, from, until) =>
+    lockVma(mm, index, from, until, lock),
+  );
+  if (!walked.ok) return walked;
+  return walked.value.gap
+    ? refuse('ENOMEM', 'the range runs into a hole; what lies before it was changed')
+    : DONE;
 }
 
 /** mlock_fixup: special, huge and droppable memory is passed over without a word. */

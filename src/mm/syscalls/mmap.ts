@@ -14,7 +14,7 @@ import { populate } from '../fault';
 import { accountable, canDoMlock, mlockFutureOk } from '../limits';
 import { checkWriteSeal, writeSeals } from '../memfd_seal';
 import { inTaskSize, type Mm } from '../mm';
-import { refuse, type Prediction, type Refusal } from '../refusal';
+import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import type { VmFile } from '../vma';
 import { placeNew } from '../vma_merge';
 import { setVma, vmaAt } from '../vma_modify';
@@ -131,7 +131,7 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   const pages = pageAlignUp(args.length);
   if (pages === 0) return refuse('ENOMEM', 'the length wraps around');
   if (mm.mapCount > mm.system.maxMapCount)
-    return refuse('ENOMEM', 'more than vm.max_map_count VMAs exist already');
+    return overLimit('ENOMEM', 'more than vm.max_map_count VMAs exist already');
 
   const place = choosePlace(mm, args, pages);
   if (!place.ok) return place;
@@ -178,7 +178,7 @@ function checkLocks(mm: Mm, args: MmapArgs, pages: number): Result<void, Refusal
   const allowed = locked ? canDoMlock(mm) : ok(undefined);
   if (!allowed.ok) return allowed;
   if (mlockFutureOk(mm, locked ? VM_LOCKED : mm.scalars.defFlags, pages)) return ok(undefined);
-  return refuse('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK (mlock_future_ok)');
+  return overLimit('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK (mlock_future_ok)');
 }
 
 function isFixed({ flags }: MmapArgs): boolean {

@@ -1,10 +1,9 @@
-import { ok, type Err, type Result } from '../../base/result';
+import { err, ok, type Result } from '../../base/result';
 import type { Vpn } from '../addr';
-import { accountable, enoughMemory, mayExpandVm } from '../limits';
+import { accountable, enoughMemory, mayExpandVm, pagesIn } from '../limits';
 import type { Mm } from '../mm';
-import { refuse, type Refusal } from '../refusal';
+import type { Refusal } from '../refusal';
 import {
-  hasAll,
   hasAny,
   unionOf,
   VM_ACCOUNT,
@@ -23,18 +22,12 @@ import { gatherRange } from './munmap';
 export function makeRoom(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): Result<void, Refusal> {
   const pages = end - start;
   const early = mm.rules.fixedUnmapsFirst;
-  const replaced = pagesIn(mm, start, end, VM_NONE);
+  const allowed = mayExpandVm(mm, flags, pages - pagesIn(mm, start, end, VM_NONE));
   const charged = accountable(flags) ? pages - (early ? 0 : pagesIn(mm, start, end, VM_ACCOUNT)) : 0;
-  if (early) {
-    const allowed = mayExpandVm(mm, flags, pages - replaced);
-    if (!allowed.ok) return allowed;
-  }
+  if (early && !allowed.ok) return allowed;
   const gathered = gatherRange(mm, start, end);
-  if (!gathered.ok) return reportUnmap(mm, gathered.error);
-  if (!early) {
-    const allowed = mayExpandVm(mm, flags, pages - replaced);
-    if (!allowed.ok) return allowed;
-  }
+  if (!gathered.ok) return err(reportUnmap(mm, gathered.error));
+  if (!allowed.ok) return allowed;
   const enough = charged > 0 ? enoughMemory(mm, charged) : ok(undefined);
   if (enough.ok || early) mm.replace(gathered.value.from, gathered.value.count, []);
   return enough;
@@ -46,18 +39,9 @@ export function shmemEnough(mm: Mm, flags: VmFlags, pages: number): Result<void,
   return enoughMemory(mm, pages);
 }
 
-/** Mapped pages in [start, end) that have `flags`. */
-function pagesIn(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): number {
-  return mm
-    .vmasIn(start, end)
-    .filter((vma) => hasAll(vma.flags, flags))
-    .reduce((sum, vma) => sum + Math.min(vma.end, end) - Math.max(vma.start, start), 0);
-}
-
-function reportUnmap(mm: Mm, refusal: Refusal): Err<Refusal> {
+/** What mmap says where unmapping is refused. */
+function reportUnmap(mm: Mm, refusal: Refusal): Refusal {
   const style = mm.rules.fixedUnmapErrno;
-  if (style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM')) {
-    return refuse(refusal.errno, refusal.why, refusal.vma);
-  }
-  return refuse('ENOMEM', refusal.why, refusal.vma);
+  const real = style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM');
+  return real ? refusal : { ...refusal, errno: 'ENOMEM' };
 }

@@ -147,7 +147,7 @@ function protectVma(mm: Mm, index: number, start: Vpn, end: Vpn, wanted: VmFlags
     }
   } else if (mm.rules.accountDropped && hasAny(old, VM_ACCOUNT) && vmaIsAnonymous(vma) && vma.anonVma === 0) {
     flags = without(flags, VM_ACCOUNT);
-    if (untouchedOf(vma) !== 'sure') mm.noteAccessDecides();
+    if (untouchedOf(vma) !== 'sure') mm.noteDecides('access');
   }
   const modified = modifyVma(mm, index, start, end, { flags, untouched: untouchedOf(vma) });
   if (!modified.ok) return modified;

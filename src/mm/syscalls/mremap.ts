@@ -13,7 +13,7 @@ import {
 import { populate } from '../fault';
 import { enoughMemory, mayExpandVm, mlockFutureOk } from '../limits';
 import { inTaskSize, type Mm } from '../mm';
-import { refuse, type Prediction, type Refusal } from '../refusal';
+import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
 import type { Vma } from '../vma';
 import {
@@ -113,7 +113,7 @@ function checkTarget(mm: Mm, newAddr: U64, remap: Remap): Result<void, Refusal> 
 }
 
 function tooManyVmas(): Result<never, Refusal> {
-  return refuse('ENOMEM', 'too close to vm.max_map_count for a move');
+  return overLimit('ENOMEM', 'too close to vm.max_map_count for a move');
 }
 
 /** check_prep_vma, before 6.17 vma_to_resize: may this VMA be resized or moved so? */
@@ -138,7 +138,7 @@ function checkSource(mm: Mm, remap: Remap, vma: Vma): Result<void, Refusal> {
   }
   const growth = remap.newPages - remap.oldPages;
   if (!mlockFutureOk(mm, vma.flags, growth))
-    return refuse('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK', vma);
+    return overLimit('EAGAIN', 'locked memory would exceed RLIMIT_MEMLOCK', vma);
   return mayExpandVm(mm, vma.flags, growth);
 }
 

@@ -4,7 +4,7 @@ import { populate } from '../fault';
 import { enoughMemory } from '../limits';
 import type { Mm } from '../mm';
 import { pagesWithin, withoutPages, withPages } from '../page_ranges';
-import { refuse, type Prediction, type Refusal } from '../refusal';
+import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import {
   pgoffAt,
   untouchedOf,
@@ -52,7 +52,7 @@ export function moveVma(mm: Mm, remap: Remap, to: Vpn): Prediction {
 /** What move_vma refuses wherever the memory is to go. */
 export function checkMovable(mm: Mm, remap: Remap): Result<void, Refusal> {
   if (mm.mapCount >= mm.system.maxMapCount - 3 && !mm.rules.mremapCountCheckAlways) {
-    return refuse('ENOMEM', 'too close to vm.max_map_count for a move');
+    return overLimit('ENOMEM', 'too close to vm.max_map_count for a move');
   }
   const vma = vmaAt(mm, mm.tree.find(remap.old));
   if (vmaForbidsSplit(vma) && (vma.start !== remap.old || vma.end !== remap.old + remap.oldPages)) {
@@ -100,7 +100,7 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
   const copy = vmaAt(mm, index);
   // Memory that was written to would have kept its old numbers, and not have joined what is here.
   const joined = copy.start !== range.start || copy.end !== range.end;
-  if (renumber && joined && untouchedOf(source) !== 'sure') mm.noteAccessDecides();
+  if (renumber && joined && untouchedOf(source) !== 'sure') mm.noteDecides('access');
   return copy.start <= source.start && source.end <= copy.end;
 }
 

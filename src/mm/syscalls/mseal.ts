@@ -1,8 +1,10 @@
-import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { ok } from '../../base/result';
+import { pageAligned, pageAlignUp, VPN_END, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction } from '../refusal';
 import { isSealed } from '../seal';
 import { modifyVma, vmaAt } from '../vma_modify';
+import { visitVmas } from '../vma_walk';
 import { union, VM_SEALED } from '../vm_flags';
 
 /** mseal(addr, length, flags): do_mseal in mm/mseal.c. */
@@ -33,16 +35,10 @@ export function coversRange(mm: Mm, start: Vpn, end: Vpn): boolean {
 
 /** apply_mm_seal: a refused split leaves what was sealed before it. */
 function sealRange(mm: Mm, start: Vpn, end: Vpn): Prediction {
-  let at = start;
-  while (at < end) {
-    const index = mm.tree.find(at);
+  const walked = visitVmas(mm, start, end, 'pass', (index, from, until) => {
     const vma = vmaAt(mm, index);
-    const until = vpn(Math.min(vma.end, end));
-    if (!isSealed(vma)) {
-      const modified = modifyVma(mm, index, at, until, { flags: union(vma.flags, VM_SEALED) });
-      if (!modified.ok) return modified;
-    }
-    at = until;
-  }
-  return DONE;
+    if (isSealed(vma)) return ok(undefined);
+    return modifyVma(mm, index, from, until, { flags: union(vma.flags, VM_SEALED) });
+  });
+  return walked.ok ? DONE : walked;
 }

@@ -1,7 +1,7 @@
 import { ok, type Result } from '../../base/result';
 import { pageAligned, pageAlignUp, TASK_SIZE_PAGES, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import { inTaskSize, type Mm } from '../mm';
-import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
+import { DONE, overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
 import { splitVma, vmaAt } from '../vma_modify';
 
@@ -73,7 +73,7 @@ function splitFirst(mm: Mm, start: Vpn, end: Vpn): Result<void, Refusal> {
   const vma = mm.tree.at(index);
   if (vma === undefined || vma.start >= start) return ok(undefined);
   if (end < vma.end && mm.mapCount >= mm.system.maxMapCount) {
-    return refuse('ENOMEM', 'a hole inside one VMA would exceed vm.max_map_count', vmaAt(mm, index));
+    return overLimit('ENOMEM', 'a hole inside one VMA would exceed vm.max_map_count', vmaAt(mm, index));
   }
   const allowed = canModifyVma(mm, vma);
   if (!allowed.ok) return allowed;

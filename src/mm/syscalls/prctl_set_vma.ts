@@ -1,4 +1,4 @@
-import { ok, type Result } from '../../base/result';
+import { err, ok, type Result } from '../../base/result';
 import { pageAligned, pageAlignUp, VPN_END, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import { anonVmaNameEq, type AnonVmaName } from '../anon_vma_name';
 import type { Mm } from '../mm';
@@ -69,10 +69,7 @@ function nameVma(
   // Equal text keeps the object that is there.
   if (anonVmaNameEq(vma.name, name)) return ok(undefined);
   const modified = modifyVma(mm, index, start, end, { name: mm.nameForHolder(name) });
-  if (!modified.ok) {
-    const { errno, why, vma: refused } = splitRefusal(modified.error);
-    return refuse(errno, why, refused);
-  }
+  if (!modified.ok) return err(splitRefusal(modified.error));
   const now = vmaAt(mm, modified.value);
   if (!anonVmaNameEq(now.name, name)) setVma(mm, modified.value, { name });
   // madvise_update_vma then sets the flags of the VMA that it began with, so those of what joined are lost.

@@ -1,4 +1,4 @@
-import { ok } from '../../base/result';
+import { err, ok } from '../../base/result';
 import { TASK_SIZE_PAGES, type U64 } from '../addr';
 import * as madv from '../advice';
 import type { Mm } from '../mm';
@@ -55,7 +55,7 @@ export function sysProcessMadvise(
     if (advised.value === 'pages-decide') return advised;
     done += Number(length);
   }
-  if (done === 0 && refused !== undefined) return refuse(refused.errno, refused.why, refused.vma);
+  if (done === 0 && refused !== undefined) return err(refused);
   return ok(done);
 }
 

@@ -1,9 +1,11 @@
 import { ok, type Result } from '../../base/result';
-import { offsetInPage, pageAlignUp, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
+import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64 } from '../addr';
 import type { Mm } from '../mm';
+import type { PageRange } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { vmaIsAnonymous, vmaIsAnonShmem, type Vma } from '../vma';
 import { modifyVma, vmaAt } from '../vma_modify';
+import { visitVmas } from '../vma_walk';
 import {
   hasAll,
   hasAny,
@@ -21,11 +23,6 @@ import {
 const MODE_MISSING = 1;
 const MODE_WP = 2;
 const MODE_MINOR = 4;
-
-interface PageSpan {
-  readonly start: Vpn;
-  readonly end: Vpn;
-}
 
 /** UFFDIO_REGISTER on the context `uffd`: userfaultfd_register. The whole range is checked before any change. */
 export function sysUffdRegister(mm: Mm, uffd: number, addr: U64, length: U64, mode: number): Prediction {
@@ -62,11 +59,8 @@ export function sysUffdUnregister(mm: Mm, uffd: number, addr: U64, length: U64):
 
 /** The last close of `uffd`: userfaultfd_release. Its memory is watched no more and joins what then fits. */
 export function releaseUffd(mm: Mm, uffd: number): void {
-  const last = mm.tree.at(mm.tree.count - 1);
-  const first = mm.tree.at(0);
-  if (first === undefined || last === undefined) return;
-  const span = { start: first.start, end: last.end };
-  arm(mm, span, (vma) => (vma.uffd === uffd ? { uffd: null, flags: VM_NONE } : undefined));
+  const everything = { start: vpn(0), end: vpn(VPN_END) };
+  arm(mm, everything, (vma) => (vma.uffd === uffd ? { uffd: null, flags: VM_NONE } : undefined));
 }
 
 function flagsOf(mode: number): VmFlags {
@@ -78,12 +72,12 @@ function flagsOf(mode: number): VmFlags {
 }
 
 /** validate_range, and that there is any VMA at all; holes in between are passed over. */
-function spanOf(mm: Mm, addr: U64, length: U64): Result<PageSpan, Refusal> {
-  if (offsetInPage(addr) !== 0 || offsetInPage(length) !== 0 || length === 0n)
+function spanOf(mm: Mm, addr: U64, length: U64): Result<PageRange, Refusal> {
+  if (!pageAligned(addr) || !pageAligned(length) || length === 0)
     return refuse('EINVAL', 'userfaultfd takes whole pages (validate_range)');
   const start = vpnOf(addr);
   const end = vpnAdd(start, pageAlignUp(length));
-  if (mm.vmasIn(start, end).length === 0) return refuse('EINVAL', 'no memory is mapped there');
+  if (mm.firstIn(start, end) === undefined) return refuse('EINVAL', 'no memory is mapped there');
   return ok({ start, end });
 }
 
@@ -93,24 +87,18 @@ function canUserfault(vma: Vma, flags: VmFlags): boolean {
   return hasAny(flags, VM_UFFD_MINOR) ? shmem : shmem || vmaIsAnonymous(vma);
 }
 
+/** Gives what `wanted` says to each VMA of the range that it does not pass over (undefined). */
 function arm(
   mm: Mm,
-  span: PageSpan,
-  wanted: (vma: Vma) => { uffd: number | null; flags: VmFlags } | undefined,
+  { start, end }: PageRange,
+  wanted: (vma: Vma) => { readonly uffd: number | null; readonly flags: VmFlags } | undefined,
 ): Prediction {
-  let at = span.start;
-  for (const seen of mm.vmasIn(span.start, span.end)) {
-    if (seen.start > at) at = seen.start;
-    const index = mm.tree.find(at);
+  const walked = visitVmas(mm, start, end, 'pass', (index, from, until) => {
     const vma = vmaAt(mm, index);
-    const end = vma.end < span.end ? vma.end : span.end;
-    const change = wanted(seen);
-    if (change !== undefined) {
-      const flags = union(without(vma.flags, VM_UFFD_FLAGS), change.flags);
-      const done = modifyVma(mm, index, at, end, { uffd: change.uffd, flags });
-      if (!done.ok) return done;
-    }
-    at = end;
-  }
-  return DONE;
+    const change = wanted(vma);
+    if (change === undefined) return ok(undefined);
+    const flags = union(without(vma.flags, VM_UFFD_FLAGS), change.flags);
+    return modifyVma(mm, index, from, until, { uffd: change.uffd, flags });
+  });
+  return walked.ok ? DONE : walked;
 }
