@@ -22,9 +22,11 @@ export function touchedRange(call: Syscall): PageRange | undefined {
     case 'prctl_set_vma':
     case 'mlock':
     case 'mlock2':
-    case 'mbind':
     case 'munlock':
       return rangeOf(call.addr, call.length);
+    case 'mbind':
+      // The default policy (0) passes over holes.
+      return call.mode === 0 ? undefined : rangeOf(call.addr, call.length);
     case 'mremap':
       return rangeOf(call.oldAddr, call.oldLength);
     default:

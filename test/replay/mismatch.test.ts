@@ -49,6 +49,16 @@ describe('memory that the trace does not show', () => {
     expect(codes(replay)).toEqual(['unseen-memory', undefined]);
   });
 
+  it('the default policy says nothing of it where some memory is there: it passes over holes', () => {
+    const mbind = (policy: string): string => `mbind(${p(0)}, 8192, ${policy}, 0) = 0`;
+    const bound = replayed([mapped(0, 1), mbind('MPOL_BIND, [0x00000000000001], 65')]);
+    expect(codes(bound)).toEqual([undefined, 'unseen-memory']);
+    expect(inferred(bound)).toEqual([false, true]);
+    const reset = replayed([mapped(0, 1), mbind('MPOL_DEFAULT, NULL, 0')]);
+    expect(codes(reset)).toEqual([undefined, undefined]);
+    expect(maps(end(reset))).toBe('0-1 rw-p');
+  });
+
   it('munmap says nothing of it: a hole is nothing to munmap', () => {
     const replay = replayed([`munmap(${p(0)}, 8192) = 0`]);
     expect(codes(replay)).toEqual([undefined]);
