@@ -51,6 +51,14 @@ export const RULE_TABLE = {
     '000011',
     'userfaultfd_unregister refuses a range that holds memory of another userfaultfd; before, any could unregister it',
   ),
+  uffdWatchesDroppable: flag(
+    '001100',
+    'vma_can_userfault of 6.11 and 6.12 looked for VM_DROPPABLE among the flags asked for instead of those of the memory',
+  ),
+  uffdDropJoinsFirst: flag(
+    '111110',
+    'memory that mremap moves joined its neighbours there as watched memory, and then the whole lost its watch; 7.3 lets it join nothing',
+  ),
   mergeFaultedIntoUnfaulted: flag(
     '000011',
     'is_mergeable_anon_vma since 6.16: a faulted range may join a neighbour without an anon_vma',

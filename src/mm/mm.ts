@@ -17,6 +17,8 @@ export interface MmSystem {
   readonly ids: { anonVma: number; file: number; mm: number };
   /** F_SEAL_* bits of memfds by the id of their open file. */
   readonly memfdSeals: Map<number, number>;
+  /** Userfaultfds that somebody has open, by the id of their file. */
+  readonly userfaultfds: Map<number, UserfaultfdCtx>;
   /** vm.max_map_count. */
   readonly maxMapCount: number;
   /** vm.overcommit_memory, and pages of memory and swap; undefined where nothing told. */
@@ -26,8 +28,45 @@ export interface MmSystem {
   readonly sealVisits: { prePass: number; inLoop: number };
 }
 
-/** What a call can depend on unseen: writes to memory (`access`), or CAP_IPC_LOCK (`capability`). */
-export type Unseen = 'access' | 'capability';
+/**
+ * What a call can depend on unseen: writes to memory (`access`), CAP_IPC_LOCK (`capability`), or which file system a file
+ * is on (`filesystem`).
+ */
+export type Unseen = 'access' | 'capability' | 'filesystem';
+
+/**
+ * `struct userfaultfd_ctx`: what a descriptor of userfaultfd(2) stands for. It works on the memory of the process that
+ * opened it, whoever uses the descriptor later.
+ */
+export interface UserfaultfdCtx {
+  /** What the memory it watches has as `uffd`: the id of its open file. */
+  readonly id: number;
+  readonly mm: Mm;
+  /** UFFDIO_API was done; before, every other request is EINVAL. undefined where its opening was not seen. */
+  readonly initialized: boolean | undefined;
+  readonly features: UffdFeatures;
+  /** What UFFDIO_API said that the kernel can do; undefined until it did. */
+  readonly offers: UffdOffers | undefined;
+  /** `awaited`: made by a fork; whoever reads the event of it gets a descriptor that the trace has not shown yet. */
+  readonly descriptor: 'known' | 'awaited';
+}
+
+/** What UFFDIO_API asked for, as far as it decides about memory. */
+export interface UffdFeatures {
+  /** Children are watched too, by contexts of their own. */
+  readonly eventFork: boolean;
+  /** Memory stays watched when it moves. */
+  readonly eventRemap: boolean;
+  /** Write protection alone may watch any kind of memory. */
+  readonly wpAsync: boolean;
+}
+
+/** Modes that a processor, or the way the kernel was built, may be without. */
+export interface UffdOffers {
+  readonly wp: boolean;
+  readonly wpShmem: boolean;
+  readonly minorShmem: boolean;
+}
 
 /** One replacement in an address space: `removed` were adjacent in the list and gave way to `inserted`. */
 export interface VmaChange {
@@ -82,6 +121,8 @@ export class Mm {
   private readonly decided = new Set<Unseen>();
   /** Counts replacements, so that one who compared can tell whether anything has changed since. */
   version = 0;
+  /** Nobody uses it any more. */
+  dead = false;
 
   constructor(
     readonly system: MmSystem,
@@ -163,6 +204,7 @@ export class Mm {
 
   /** Drops all VMAs: exec, or the last user's exit. */
   clear(): void {
+    this.dead = true;
     this.replace(0, this.tree.count, []);
   }
 

@@ -256,6 +256,12 @@ export function placeNew(mm: Mm, range: MergeRange, from: NewRangeFrom): number 
     mm.replace(index, 1, [takeIn(vmaResized(next, range.start, next.end), sticky, [range])]);
     return index;
   }
+  return placeAlone(mm, range);
+}
+
+/** Places a new range that no VMA overlaps as a VMA of its own, whatever lies beside it. Returns its index. */
+export function placeAlone(mm: Mm, range: MergeRange): number {
+  const index = mm.tree.find(range.start);
   mm.replace(index, 0, [newVma(mm, range)]);
   return index;
 }

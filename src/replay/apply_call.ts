@@ -48,9 +48,11 @@ export function applyCall(
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
   mm.takeDecided('capability');
+  mm.takeDecided('filesystem');
   const prediction = predict();
   const open = mm.takeDecided('capability');
-  const predicted = open ? '?' : predictedText(event.call, prediction);
+  const onFilesystem = mm.takeDecided('filesystem');
+  const predicted = open || onFilesystem ? '?' : predictedText(event.call, prediction);
   const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
 
   if (event.result.kind === 'unknown') {
@@ -63,6 +65,11 @@ export function applyCall(
   }
   if (prediction === undefined) return result(UNKNOWN_TARGET);
   if (prediction.ok && prediction.value === 'pages-decide') return result(undefined);
+  if (onFilesystem && prediction.ok && recorded === 'EINVAL') {
+    // Another file system than the one that would have allowed it.
+    mm.rollback(mark);
+    return result(undefined);
+  }
   if (open) {
     // With the capability the call goes as predicted; only without it a limit refuses.
     const granted = predictedText(event.call, prediction);

@@ -36,7 +36,9 @@ export function touchedRange(call: Syscall): PageRange | undefined {
 
 /** The memory that a call works on, also for calls that a hole does not stop. */
 export function workRange(call: Syscall): PageRange | undefined {
-  if (call.name === 'munmap') return rangeOf(call.addr, call.length);
+  const passesHoles =
+    call.name === 'munmap' || call.name === 'uffd_register' || call.name === 'uffd_unregister';
+  if (passesHoles) return rangeOf(call.addr, call.length);
   if (call.name === 'mmap' && (call.flags & MAP_FIXED) !== 0) return rangeOf(call.addr, call.length);
   return touchedRange(call);
 }

@@ -31,6 +31,7 @@ export function predictedText(call: Syscall, prediction: Prediction | undefined)
 /** Name of the call as people write it. */
 export function callName(call: Syscall): string {
   if (call.name === 'prctl_set_vma') return 'prctl';
+  if (call.name.startsWith('uffd_')) return 'ioctl';
   if (call.name === 'clone') return call.via;
   if (call.name === 'exit') return call.group ? 'exit_group' : 'exit';
   return call.name === 'other' ? call.syscall : call.name;
@@ -54,6 +55,8 @@ const KINDS: Partial<Record<Syscall['name'], StepKind>> = {
   process_madvise: 'advise',
   mbind: 'advise',
   set_mempolicy_home_node: 'advise',
+  uffd_register: 'advise',
+  uffd_unregister: 'advise',
   mseal: 'seal',
   prctl_set_vma: 'name',
   brk: 'brk',

@@ -14,8 +14,10 @@ import { sysSetAnonName, type WantedName } from '../mm/syscalls/prctl_set_vma';
 import { sysProcessMadvise } from '../mm/syscalls/process_madvise';
 import { sysRemapFilePages } from '../mm/syscalls/remap_file_pages';
 import { segmentFile, SHM_RDONLY, sysShmat, sysShmdt } from '../mm/syscalls/shm';
+import { sysUffdRegister, sysUffdUnregister } from '../mm/syscalls/userfaultfd';
 import type { FdArg, NameArg, Syscall } from '../trace/event';
 import { byteLength } from './call_text';
+import { uffdOf } from './userfaultfds';
 import type { Life, World } from './world';
 
 /**
@@ -58,6 +60,10 @@ export function dispatch(
       return sysMbind(mm, call);
     case 'set_mempolicy_home_node':
       return sysSetMempolicyHomeNode(mm, call.addr, call.length, call.node, call.flags);
+    case 'uffd_register':
+      return sysUffdRegister(uffdOf(world, life, call.fd), call.addr, call.length, call.mode);
+    case 'uffd_unregister':
+      return sysUffdUnregister(uffdOf(world, life, call.fd), call.addr, call.length);
     case 'mlock2':
       return sysMlock2(mm, call.addr, call.length, call.flags);
     case 'munlock':
@@ -82,6 +88,8 @@ export function dispatch(
     case 'openat':
     case 'close':
     case 'personality':
+    case 'uffd_api':
+    case 'uffd_fill':
     case 'other':
       return undefined;
   }

@@ -1,8 +1,11 @@
 import type { U64 } from '../mm/addr';
 import { writeSealBits } from '../mm/memfd_seal';
 import { setMemoryMerge } from '../mm/syscalls/prctl_memory_merge';
+import type { VmFile } from '../mm/vma';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { readFd } from '../trace/strace/fd';
+import { USERFAULTFD_PATH } from './file_table';
+import { openUffd, uffdOf } from './userfaultfds';
 import type { Life, World } from './world';
 
 /** Calls that change no mapping but what later mappings mean. All succeeded. */
@@ -19,41 +22,74 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
         false,
         call.flags.includes('O_WRONLY') ? false : undefined,
       );
+      life.files.closeOnExec(value, call.flags.includes('O_CLOEXEC'));
       return;
     case 'close':
-      life.files.close(call.fd.fd);
+      if (call.fd.path === USERFAULTFD_PATH) uffdOf(world, life, call.fd);
+      closed(world, life.files.close(call.fd.fd));
       return;
     case 'shmget':
       if (typeof call.size === 'number')
         world.segments.set(value, { size: call.size, key: keyText(call.key) });
       return;
     case 'other':
-      noteOther(life, call.syscall, call.args, value);
-      if (call.syscall === 'fcntl') noteSeals(world, life, call.args);
+      noteOther(world, life, call.syscall, call.args, value);
+      if (call.syscall === 'fcntl') noteFcntl(world, life, call.args, value);
       return;
     default:
       return;
   }
 }
 
-function noteOther(life: Life, syscall: string, args: readonly string[], value: number): void {
-  const [first = ''] = args;
-  if (syscall === 'memfd_create') life.files.open(value, `/memfd:${quoted(first)}`, true, true);
+function noteOther(world: World, life: Life, syscall: string, args: readonly string[], value: number): void {
+  const [first = '', second = '', third = ''] = args;
+  if (syscall === 'memfd_create') {
+    life.files.open(value, `/memfd:${quoted(first)}`, true, true);
+    life.files.closeOnExec(value, second.includes('MFD_CLOEXEC'));
+  }
   if (syscall === 'memfd_secret') life.files.open(value, '/secretmem', true, true);
   if (syscall === 'pidfd_open') life.files.open(value, `pid:${first}`, null);
-  if (/^dup[23]?$/.test(syscall)) {
-    const from = readFd(first, 0, first.length);
-    if (from !== undefined) life.files.duplicate(from, value);
+  if (syscall === 'userfaultfd') openUffd(world, life, value, first.includes('O_CLOEXEC'));
+  if (/^dup[23]?$/.test(syscall)) duplicate(world, life, first, value, third.includes('O_CLOEXEC'));
+  if (syscall === 'close_range') closeRange(world, life, Number(first), Number(second), third);
+}
+
+/** `to` becomes a second descriptor of `from`; what it was before is closed. */
+function duplicate(world: World, life: Life, from: string, to: number, closeOnExec: boolean): void {
+  const fd = readFd(from, 0, from.length);
+  if (fd === undefined || fd.fd === to) return;
+  closed(world, life.files.duplicate(fd, to));
+  life.files.closeOnExec(to, closeOnExec);
+}
+
+/** close_range(first, last, flags): with CLOSE_RANGE_CLOEXEC they are marked only, with _UNSHARE the table is our own first. */
+function closeRange(world: World, life: Life, first: number, last: number, flags: string): void {
+  if (flags.includes('UNSHARE')) life.files = life.files.fork();
+  for (const fd of life.files.within(first, last)) {
+    if (flags.includes('CLOEXEC')) life.files.closeOnExec(fd, true);
+    else closed(world, life.files.close(fd));
   }
 }
 
-/** fcntl(F_ADD_SEALS) on a memfd. Only those that mmap asks for are kept. */
-function noteSeals(world: World, life: Life, [fd = '', command, seals = '']: readonly string[]): void {
+function closed(world: World, file: VmFile | undefined): void {
+  if (file !== undefined && world.system.userfaultfds.has(file.id)) world.releaseUnheld();
+}
+
+/** fcntl: copies of descriptors, FD_CLOEXEC, and F_ADD_SEALS on a memfd, of which those are kept that mmap asks for. */
+function noteFcntl(
+  world: World,
+  life: Life,
+  [fd = '', command = '', argument = '']: readonly string[],
+  value: number,
+): void {
+  if (command.startsWith('F_DUPFD')) duplicate(world, life, fd, value, command.endsWith('_CLOEXEC'));
   const from = readFd(fd, 0, fd.length);
-  const file = from === undefined || command !== 'F_ADD_SEALS' ? null : life.files.fileOf(from);
+  if (from === undefined) return;
+  if (command === 'F_SETFD') life.files.closeOnExec(from.fd, argument.includes('FD_CLOEXEC'));
+  const file = command === 'F_ADD_SEALS' ? life.files.fileOf(from) : null;
   if (file === null) return;
   const { memfdSeals } = world.system;
-  memfdSeals.set(file.id, (memfdSeals.get(file.id) ?? 0) | writeSealBits(seals));
+  memfdSeals.set(file.id, (memfdSeals.get(file.id) ?? 0) | writeSealBits(argument));
 }
 
 /** The text of a quoted argument. */

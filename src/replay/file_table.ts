@@ -2,35 +2,85 @@ import type { FdArg } from '../trace/event';
 import type { FileOps, VmFile } from '../mm/vma';
 import type { MmSystem } from '../mm/mm';
 
+/** What -y prints for a descriptor of userfaultfd(2). */
+export const USERFAULTFD_PATH = 'anon_inode:[userfaultfd]';
+
 /** Open files of a process, as far as the trace tells. A forked child has the same open files. */
 export class FileTable {
   private readonly files: Map<number, VmFile>;
+  /** FD_CLOEXEC. */
+  private readonly cloexec: Set<number>;
 
   constructor(
     private readonly system: MmSystem,
     files: ReadonlyMap<number, VmFile> = new Map(),
+    cloexec: ReadonlySet<number> = new Set(),
   ) {
     this.files = new Map(files);
+    this.cloexec = new Set(cloexec);
   }
 
+  /** A copy that goes its own way: fork, and exec of one that was shared. */
   fork(): FileTable {
-    return new FileTable(this.system, this.files);
+    return new FileTable(this.system, this.files, this.cloexec);
   }
 
   /** A descriptor that the trace saw being opened. `writable` null where the mode is not known. */
-  open(fd: number, path: string, writable: boolean | null, deleted = false, readable?: boolean): void {
-    const file = this.make(path, deleted, writable);
-    this.files.set(fd, readable === undefined ? file : { ...file, readable });
+  open(fd: number, path: string, writable: boolean | null, deleted = false, readable?: boolean): VmFile {
+    const made = this.make(path, deleted, writable);
+    const file = readable === undefined ? made : { ...made, readable };
+    this.put(fd, file);
+    return file;
   }
 
-  /** dup: the same open file under one more descriptor. */
-  duplicate(from: FdArg, to: number): void {
+  /** A descriptor turns out to be the open file `id`. */
+  hold(fd: number, path: string, id: number): void {
+    this.put(fd, { ...this.make(path, false, null), id });
+  }
+
+  /** dup: the same open file under one more descriptor. Returns what that was before. */
+  duplicate(from: FdArg, to: number): VmFile | undefined {
     const file = this.fileOf(from);
-    if (file !== null) this.files.set(to, file);
+    const before = this.files.get(to);
+    if (file !== null) this.put(to, file);
+    return before;
   }
 
-  close(fd: number): void {
+  /** Returns what was closed, as far as it was known. */
+  close(fd: number): VmFile | undefined {
+    const file = this.files.get(fd);
     this.files.delete(fd);
+    this.cloexec.delete(fd);
+    return file;
+  }
+
+  /** Known descriptors from `first` to `last`. */
+  within(first: number, last: number): readonly number[] {
+    return [...this.files.keys()].filter((fd) => fd >= first && fd <= last);
+  }
+
+  /** Sets or clears FD_CLOEXEC. */
+  closeOnExec(fd: number, on: boolean): void {
+    if (on) this.cloexec.add(fd);
+    else this.cloexec.delete(fd);
+  }
+
+  /** What exec leaves of it. */
+  afterExec(): FileTable {
+    const left = this.fork();
+    for (const fd of this.cloexec) left.close(fd);
+    return left;
+  }
+
+  /** Is the open file `id` under any descriptor? */
+  holds(id: number): boolean {
+    for (const file of this.files.values()) if (file.id === id) return true;
+    return false;
+  }
+
+  private put(fd: number, file: VmFile): void {
+    this.files.set(fd, file);
+    this.cloexec.delete(fd);
   }
 
   /**
@@ -85,6 +135,6 @@ export function opsOf(path: string, deleted: boolean): FileOps {
   if (/^\/SYSV[0-9a-f]{8}$/.test(path)) return 'sysv';
   if (path === '/anon_hugepage' || path.startsWith('/dev/hugepages/')) return 'hugetlb';
   if (path === '/secretmem') return 'secretmem';
-  if (/^(pid|pipe):/.test(path)) return 'unmappable';
+  if (/^(pid|pipe):/.test(path) || path === USERFAULTFD_PATH) return 'unmappable';
   return 'file';
 }

@@ -24,9 +24,10 @@ import type {
 } from './replay_types';
 import { cloneWords, execWords, exitWords, snapshotWords, wordsOf } from './step_title';
 import { Timeline } from './timeline';
+import { memoryOf, noteUffd } from './userfaultfds';
 import { checkEqual, checkPiecewise, seedFrom, takeOverDiffering, type Unmatched } from './verify';
 import { World, type Life } from './world';
-import { CLONE_THREAD, CLONE_VM } from '../trace/event';
+import { CLONE_FILES, CLONE_THREAD, CLONE_VM } from '../trace/event';
 
 /** VMAs that validation looks at in a replay, unless it is asked for: some tenths of a second. */
 const VALIDATED_VMAS = 10_000_000;
@@ -178,6 +179,7 @@ export class Replayer {
     } else if (call.name === 'exit') {
       if (call.group) this.exit(life, event.pid, event.line, 'exit_group');
     } else if (memoryKind(call) !== undefined) this.memoryCall(life, event);
+    else if (call.name === 'uffd_api' || call.name === 'uffd_fill') noteUffd(this.world, life, event);
     else if (result.kind === 'value') {
       noteFile(this.world, life, event);
       notePrctl(life, call);
@@ -186,7 +188,7 @@ export class Replayer {
   }
 
   private memoryCall(life: Life, event: SyscallEvent): void {
-    const mm = life.mm;
+    const mm = memoryOf(this.world, life, event.call);
     const kind = memoryKind(event.call);
     if (mm === null || kind === undefined) return;
     this.done.add(event);
@@ -259,7 +261,13 @@ export class Replayer {
       this.step(life, event, { ...base, kind: 'thread' });
       return;
     }
-    const born = this.world.fork(life, child, event.line, (flags & CLONE_VM) !== 0);
+    const born = this.world.fork(
+      life,
+      child,
+      event.line,
+      (flags & CLONE_VM) !== 0,
+      (flags & CLONE_FILES) !== 0,
+    );
     const step = this.step(life, event, { ...base, kind: 'fork', childId: born.id }, born);
     this.forks.push(sharingOf(step.index, life, born, this.world.system.names));
   }

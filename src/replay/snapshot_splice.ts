@@ -1,6 +1,7 @@
 import { textOfBytes } from '../base/bytes';
 import { bytesOfVpn, vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
+import { UNKNOWN_UFFD } from '../mm/userfaultfd_ctx';
 import type { Vma, VmFile } from '../mm/vma';
 import {
   hasAny,
@@ -15,6 +16,7 @@ import {
   VM_NONE,
   VM_READ,
   VM_SHARED,
+  VM_UFFD_FLAGS,
   VM_WRITE,
   type VmFlags,
 } from '../mm/vm_flags';
@@ -158,7 +160,7 @@ function vmaOfEntry(mm: Mm, files: FileTable, entry: MapsEntry, known: Known): V
     forkChild: aligned ? there.forkChild : false,
     // smaps shows pages that were written to; without it any private memory may have some.
     untouched: entry.smaps === null && !hasAny(flags, VM_SHARED) ? 'assumed' : 'sure',
-    uffd: null,
+    uffd: hasAny(flags, VM_UFFD_FLAGS) ? ((aligned ? there.uffd : null) ?? UNKNOWN_UFFD) : null,
     policy: aligned ? there.policy : null,
     inferred: false,
   };

@@ -10,7 +10,13 @@ export type StepWords = Pick<ReplayStep, 'title' | 'what'>;
 /** One line a step, that a person recognises: the call with its range, size and name. */
 export function wordsOf({ call }: SyscallEvent): StepWords {
   const what = argumentsOf(call).join(', ');
-  return { title: `${callName(call)}(${what})`, what };
+  return { title: `${callTitle(call)}(${what})`, what };
+}
+
+/** ioctl says nothing without its request. */
+function callTitle(call: Syscall): string {
+  if (call.name === 'uffd_register') return 'UFFDIO_REGISTER';
+  return call.name === 'uffd_unregister' ? 'UFFDIO_UNREGISTER' : callName(call);
 }
 
 function argumentsOf(call: Syscall): string[] {
@@ -41,6 +47,8 @@ function argumentsOf(call: Syscall): string[] {
     case 'mbind':
     case 'set_mempolicy_home_node':
     case 'munlock':
+    case 'uffd_register':
+    case 'uffd_unregister':
       return [address(call.addr), size(call.length)];
     case 'shmat':
       return [`segment ${call.id}`];

@@ -4,6 +4,7 @@ import { kernelRules, type KernelFeature, type KernelVersion, type RuleOverrides
 import type { Overcommit, ProcessLimits } from '../mm/process_limits';
 import { Mm, type MmSystem } from '../mm/mm';
 import { dupMm } from '../mm/syscalls/fork';
+import { releaseUffd } from '../mm/syscalls/userfaultfd';
 import { FileTable } from './file_table';
 
 /** The kernel's default for vm.max_map_count; a trace does not show it. */
@@ -34,6 +35,7 @@ export class World {
   /** Every life in order of birth, ended ones too. */
   readonly lives: Life[] = [];
   private readonly byTid = new Map<number, Life>();
+  private readonly alive = new Set<Life>();
   private readonly users = new Map<Mm, number>();
   /** SysV segments: size in bytes by id. */
   readonly segments = new Map<number, { readonly size: number; readonly key: string }>();
@@ -53,6 +55,7 @@ export class World {
       features,
       names: new AnonVmaNames(),
       memfdSeals: new Map(),
+      userfaultfds: new Map(),
       ids: { anonVma: 1, file: 1, mm: 1 },
       maxMapCount,
       overcommit: memory.overcommit ?? 'guess',
@@ -71,12 +74,16 @@ export class World {
     return this.addLife(tid, line, undefined, this.newMm(), '', new FileTable(this.system));
   }
 
-  /** fork, vfork or clone without CLONE_THREAD. With `sharedMm` (CLONE_VM) both use one address space. */
-  fork(parent: Life, tid: number, line: number, sharedMm: boolean): Life {
+  /**
+   * fork, vfork or clone without CLONE_THREAD. With `sharedMm` (CLONE_VM) both use one address space, with `sharedFiles`
+   * (CLONE_FILES) one table of descriptors.
+   */
+  fork(parent: Life, tid: number, line: number, sharedMm: boolean, sharedFiles = false): Life {
     assert(parent.mm !== null, 'a process that forks has an address space');
     const mm = sharedMm ? parent.mm : dupMm(parent.mm);
     this.touch(mm);
-    const child = this.addLife(tid, line, parent, mm, parent.command, parent.files.fork());
+    const files = sharedFiles ? parent.files : parent.files.fork();
+    const child = this.addLife(tid, line, parent, mm, parent.command, files);
     child.limits = parent.limits;
     parent.children.push(child);
     return child;
@@ -105,12 +112,14 @@ export class World {
       mm.scalars = { ...mm.scalars, ksmAny: before.ksmAny, mdwe: before.mdwe && !before.mdweOwn };
     }
     life.mm = mm;
+    life.files = life.files.afterExec();
     this.moved.add(life);
     this.users.set(mm, 1);
     life.command = command;
     for (const tid of [...life.tasks]) if (tid !== life.pid) this.endTask(life, tid);
     life.tasks.add(life.pid);
     this.byTid.set(life.pid, life);
+    this.releaseUnheld();
   }
 
   /** One thread ends; the process with its last. Returns true if the process ended. */
@@ -124,6 +133,18 @@ export class World {
   exitGroup(life: Life, line: number): void {
     for (const tid of [...life.tasks]) this.endTask(life, tid);
     this.endLife(life, line);
+  }
+
+  /** Descriptors were closed: userfaultfds that nobody holds any more are released. */
+  releaseUnheld(): void {
+    const { userfaultfds } = this.system;
+    for (const ctx of [...userfaultfds.values()]) {
+      if (ctx.descriptor === 'awaited' || [...this.alive].some(({ files }) => files.holds(ctx.id))) continue;
+      userfaultfds.delete(ctx.id);
+      if (ctx.mm.dead) continue;
+      this.touch(ctx.mm);
+      releaseUffd(ctx);
+    }
   }
 
   /** Address spaces in use. */
@@ -178,6 +199,7 @@ export class World {
       children: [],
     };
     this.lives.push(life);
+    this.alive.add(life);
     this.moved.add(life);
     this.byTid.set(tid, life);
     this.users.set(mm, (this.users.get(mm) ?? 0) + 1);
@@ -192,6 +214,8 @@ export class World {
     if (life.mm === null) return;
     life.endLine = line;
     this.release(life);
+    this.alive.delete(life);
+    this.releaseUnheld();
   }
 
   /** The address space dies with its last user. */

@@ -177,6 +177,24 @@ export type Syscall =
   | { readonly name: 'openat'; readonly path: string; readonly flags: string; readonly resolved?: string }
   | { readonly name: 'close'; readonly fd: FdArg }
   | { readonly name: 'personality'; readonly persona: U64 }
+  /** ioctl(UFFDIO_API): UFFD_FEATURE_* bits that were asked for and, where it succeeded, those that the kernel has. */
+  | {
+      readonly name: 'uffd_api';
+      readonly fd: FdArg;
+      readonly features: number;
+      readonly offered: number | undefined;
+    }
+  /** ioctl(UFFDIO_REGISTER); `mode`: UFFDIO_REGISTER_MODE_* bits. */
+  | {
+      readonly name: 'uffd_register';
+      readonly fd: FdArg;
+      readonly addr: U64;
+      readonly length: U64;
+      readonly mode: number;
+    }
+  | { readonly name: 'uffd_unregister'; readonly fd: FdArg; readonly addr: U64; readonly length: U64 }
+  /** ioctl(UFFDIO_COPY, _ZEROPAGE or _CONTINUE): pages put where they were missing. */
+  | { readonly name: 'uffd_fill'; readonly fd: FdArg; readonly addr: U64; readonly length: U64 }
   /** Anything else, and a call above whose arguments the capture does not show; as printed, split at top level. */
   | { readonly name: 'other'; readonly syscall: string; readonly args: readonly string[] };
 
@@ -194,5 +212,6 @@ export interface Trace {
 }
 
 export const CLONE_VM = 0x100;
+export const CLONE_FILES = 0x400;
 export const CLONE_VFORK = 0x4000;
 export const CLONE_THREAD = 0x10000;

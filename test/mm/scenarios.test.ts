@@ -9,11 +9,6 @@ import { SEAL_ROWS } from './scenarios_seal';
 /** A hundred numbered scenarios. What each kernel makes of them was seen on real kernels; see docs/kernel-rules.md. */
 const ROWS = [...MERGE_ROWS, ...CALL_ROWS, ...SEAL_ROWS, ...NAME_ROWS];
 
-/** Scenarios that need what the simulation does not do. */
-const NOT_MODELLED: ReadonlyMap<number, string> = new Map([
-  [95, 'userfaultfd: registering splits, unregistering joins'],
-]);
-
 for (const row of ROWS) {
   describe(`${row.number} ${row.title}`, () => {
     it.each([...expectations(row)])('on %s', (version, expected) => {
@@ -22,10 +17,8 @@ for (const row of ROWS) {
   });
 }
 
-for (const [number, title] of NOT_MODELLED) it.todo(`${number} ${title}`);
-
 it('every number is there once', () => {
-  const numbers = [...ROWS.map(({ number }) => number), ...NOT_MODELLED.keys()];
+  const numbers = ROWS.map(({ number }) => number);
   expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
 });
 

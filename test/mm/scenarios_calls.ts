@@ -3,6 +3,7 @@ import { MAP_ANONYMOUS, MAP_FIXED, MAP_GROWSDOWN, MAP_PRIVATE, MAP_SHARED } from
 import { MREMAP_DONTUNMAP, MREMAP_FIXED, MREMAP_MAYMOVE } from '../../src/mm/syscalls/mremap';
 import { at, type Scenario } from './scenario';
 import { row, type ScenarioRow } from './scenario_table';
+import { uffd } from './scenario_uffd';
 
 /** Pages of 100 GiB. */
 const MUCH = 100 * 2 ** 18;
@@ -221,6 +222,17 @@ export const CALL_ROWS: readonly ScenarioRow[] = [
         'SIGSEGV [0-1 rw nr][100-101 rw gd nr] ; [0-1 none nr][99-101 rw gd nr] ; ' +
         '[0-1 rw gd nr][99-101 rw gd nr]',
     },
+  ),
+  row(
+    95,
+    'userfaultfd: registering splits and joins, unregistering joins again',
+    (k) => {
+      const fd = uffd(k.nr(0, 6), 9);
+      fd.register(1, 2);
+      fd.register(3, 1).see();
+      return fd.unregister(0, 6);
+    },
+    { all: '[0-1 rw nr][1-4 rw um nr][4-6 rw nr] ; [0-6 rw nr]' },
   ),
   row(
     96,

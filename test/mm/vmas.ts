@@ -52,6 +52,7 @@ export function systemOf(version: KernelVersion = '7.3', maxMapCount = 65530): M
     overcommit: 'guess',
     commitPages: undefined,
     memfdSeals: new Map(),
+    userfaultfds: new Map(),
     sealVisits: { prePass: 0, inLoop: 0 },
   };
 }

@@ -1,5 +1,6 @@
 import { Mm } from '../mm';
 import { withoutPages } from '../page_ranges';
+import { forkedUffd } from '../userfaultfd_ctx';
 import { untouchedOf, type Vma } from '../vma';
 import {
   hasAny,
@@ -16,25 +17,30 @@ import {
  * objects; nothing is copied.
  */
 export function dupMm(parent: Mm): Mm {
+  const child = new Mm(parent.system);
   const vmas: Vma[] = [];
+  const uffds = new Map<number, number>();
   let guards = parent.scalars.guards;
   for (const vma of parent.tree.all()) {
-    if (!hasAny(vma.flags, VM_DONTCOPY)) vmas.push(forkedVma(parent, vma));
+    if (!hasAny(vma.flags, VM_DONTCOPY))
+      vmas.push(forkedVma(parent, vma, forkedUffd(child, vma.uffd, uffds)));
     // Guard markers are copied with the page tables, which wiped memory does not take along.
     if (hasAny(vma.flags, unionOf(VM_DONTCOPY, VM_WIPEONFORK)))
       guards = withoutPages(guards, vma.start, vma.end);
   }
-  return new Mm(parent.system, vmas, {
+  child.replace(0, 0, vmas);
+  child.scalars = {
     ...parent.scalars,
     guards,
     defFlags: without(parent.scalars.defFlags, VM_LOCKED_MASK),
     mdwe: parent.scalars.mdwe && !parent.scalars.mdweOwn,
     mdweOwn: false,
-  });
+  };
+  return child;
 }
 
-function forkedVma(parent: Mm, vma: Vma): Vma {
-  const flags = without(vma.flags, unionOf(VM_LOCKED_MASK, VM_UFFD_FLAGS));
+function forkedVma(parent: Mm, vma: Vma, uffd: number | null): Vma {
+  const flags = without(vma.flags, uffd === null ? unionOf(VM_LOCKED_MASK, VM_UFFD_FLAGS) : VM_LOCKED_MASK);
   const name = parent.nameForHolder(vma.name);
   // Wiped memory starts untouched in the child; other touched memory gets an anon_vma of the child's own, linked
   // to the parent's: its chain is longer than one from now on.
@@ -49,6 +55,6 @@ function forkedVma(parent: Mm, vma: Vma): Vma {
     anonVma,
     forkChild: touched,
     untouched: sure ? 'sure' : 'before-fork',
-    uffd: null,
+    uffd,
   };
 }

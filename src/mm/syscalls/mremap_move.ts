@@ -14,7 +14,8 @@ import {
   vmaResized,
   type Vma,
 } from '../vma';
-import { growsPrevious, placeNew, type MergeRange } from '../vma_merge';
+import { uffdFollowsMoves } from '../userfaultfd_ctx';
+import { growsPrevious, placeAlone, placeNew, type MergeRange } from '../vma_merge';
 import { setVma, splitVma, vmaAt } from '../vma_modify';
 import { hasAny, VM_ACCOUNT, VM_LOCKED, VM_LOCKED_MASK, VM_UFFD_FLAGS, without } from '../vm_flags';
 import type { Remap } from './remap';
@@ -83,19 +84,25 @@ function copyVma(mm: Mm, source: Vma, remap: Remap, to: Vpn): boolean {
   const range: MergeRange = {
     start: to,
     end: vpnAdd(to, remap.newPages),
-    flags: without(source.flags, VM_UFFD_FLAGS),
+    flags: source.flags,
     pgoff: renumber ? to : pgoffAt(source, from),
     anonPgoff: source.anonVma === 0 ? to : source.anonPgoff + delta,
     file: source.file,
     name: source.name,
-    uffd: null,
+    uffd: source.uffd,
     policy: source.policy,
     anonVma: source.anonVma,
     forkChild: source.forkChild,
     untouched: untouchedOf(source),
     inferred: source.inferred,
   };
-  const index = placeNew(mm, range, { by: 'mremap', keep: remap.dontUnmap ? source : null });
+  const drops = source.uffd !== null && !uffdFollowsMoves(mm, source.uffd);
+  const index =
+    drops && !mm.rules.uffdDropJoinsFirst
+      ? placeAlone(mm, range)
+      : placeNew(mm, range, { by: 'mremap', keep: remap.dontUnmap ? source : null });
+  // mremap_userfaultfd_prep: with what it joined.
+  if (drops) setVma(mm, index, { uffd: null, flags: without(vmaAt(mm, index).flags, VM_UFFD_FLAGS) });
   if (source.special !== null) setVma(mm, index, { special: source.special });
   const copy = vmaAt(mm, index);
   // Memory that was written to would have kept its old numbers, and not have joined what is here.

@@ -119,6 +119,22 @@ export class CallArgs {
     return this.flagsValue(this.flagReader.read(this.text, start, end, table));
   }
 
+  /** The number in a field of a struct argument, or of a struct in it: `fieldU64(2, 'range=', 'start=')`. */
+  fieldU64(index: number, ...path: readonly string[]): U64 {
+    let start = this.valueStart(index);
+    let end = this.endOf(index);
+    for (const name of path) {
+      if (this.fieldStart(start, end, name) < 0) {
+        this.failed = true;
+        return 0;
+      }
+      [start, end] = this.field(name);
+    }
+    const value = readNumber(this.text, start, end);
+    if (value === undefined) this.failed = true;
+    return value ?? 0;
+  }
+
   /** Each `{iov_base=…, iov_len=…}` of an array argument; fails if the array is cut (`...`) or a pointer. */
   ranges(index: number): readonly { readonly addr: U64; readonly length: U64 }[] {
     const end = this.endOf(index);

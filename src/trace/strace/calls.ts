@@ -14,6 +14,7 @@ import {
   PROT,
   SHMAT,
 } from './flag_tables';
+import { uffdIoctl } from './uffd_calls';
 
 /** Reads the arguments of one call; undefined where the capture does not hold them. */
 type Row = (args: CallArgs) => Syscall | undefined;
@@ -83,13 +84,14 @@ export const CALLS: ReadonlyMap<string, Row> = new Map<string, Row>([
   ['openat', (a) => open(a, 1, a.raw(2))],
   ['openat2', (a) => open(a, 1, a.raw(2))],
   ['creat', (a) => open(a, 0, 'O_WRONLY|O_CREAT|O_TRUNC')],
+  ['ioctl', uffdIoctl],
   ['close', (a) => ({ name: 'close', fd: a.fd(0) })],
   ['personality', (a) => ({ name: 'personality', persona: a.number(0) ?? a.flags(0, PERSONALITY) })],
 ]);
 
 /** Calls that change or share an address space: losing one of these falsifies what comes after. */
 export const MEMORY_CALLS: ReadonlySet<string> = new Set(
-  [...CALLS.keys()].filter((name) => !/^(?:open|creat|close|exit)/.test(name)),
+  [...CALLS.keys()].filter((name) => !/^(?:open|creat|close|exit|ioctl)/.test(name)),
 );
 
 function mmap(a: CallArgs): Syscall {

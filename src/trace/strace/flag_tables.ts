@@ -183,5 +183,34 @@ export const PERSONALITY: FlagTable = new Map([
   ['ADDR_LIMIT_3GB', 0x800_0000],
 ]);
 
+/** linux/userfaultfd.h */
+export const UFFD_MODE: FlagTable = new Map([
+  ['UFFDIO_REGISTER_MODE_MISSING', 0x1],
+  ['UFFDIO_REGISTER_MODE_WP', 0x2],
+  ['UFFDIO_REGISTER_MODE_MINOR', 0x4],
+]);
+
+export const UFFD_FEATURE: FlagTable = new Map(
+  [
+    'PAGEFAULT_FLAG_WP',
+    'EVENT_FORK',
+    'EVENT_REMAP',
+    'EVENT_REMOVE',
+    'MISSING_HUGETLBFS',
+    'MISSING_SHMEM',
+    'EVENT_UNMAP',
+    'SIGBUS',
+    'THREAD_ID',
+    'MINOR_HUGETLBFS',
+    'MINOR_SHMEM',
+    'EXACT_ADDRESS',
+    'WP_HUGETLBFS_SHMEM',
+    'WP_UNPOPULATED',
+    'POISON',
+    'WP_ASYNC',
+    'MOVE',
+  ].map((name, bit) => [`UFFD_FEATURE_${name}`, 2 ** bit]),
+);
+
 /** Shifts that strace prints as `N<<NAME`. */
 export const SHIFTS: FlagTable = new Map([['MAP_HUGE_SHIFT', 26]]);

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/assert';
-import type { TraceEvent } from '../event';
+import type { NameArg, TraceEvent } from '../event';
 
 /** What the importer knows besides the events. */
 export interface CaptureFacts {
@@ -32,6 +32,8 @@ interface Tally {
   filePaths: number;
   hiddenClones: number;
   memoryCalls: number;
+  uffds: number;
+  uffdRequests: number;
   unfiltered: boolean;
   loaded: boolean;
   readonly children: Set<number>;
@@ -53,6 +55,8 @@ export function findLacks(events: readonly TraceEvent[], facts: CaptureFacts): r
     filePaths: 0,
     hiddenClones: 0,
     memoryCalls: 0,
+    uffds: 0,
+    uffdRequests: 0,
     unfiltered: false,
     loaded: false,
     children: new Set(),
@@ -81,9 +85,7 @@ function count(event: TraceEvent, tally: Tally): void {
       return;
     case 'prctl_set_vma':
       tally.prctls++;
-      if (call.vmaName.kind === 'text') tally.names++;
-      if (call.vmaName.kind === 'text' && call.vmaName.truncated) tally.cutNames++;
-      if (call.vmaName.kind === 'pointer') tally.pointerNames++;
+      countName(call.vmaName, tally);
       return;
     case 'prctl':
       tally.prctls++;
@@ -97,11 +99,16 @@ function count(event: TraceEvent, tally: Tally): void {
       return;
     case 'other':
       if (UNFILTERED.has(call.syscall)) tally.unfiltered = true;
+      if (call.syscall === 'userfaultfd' && worked) tally.uffds++;
       return;
     case 'execve':
     case 'exit':
     case 'close':
     case 'personality':
+    case 'uffd_fill':
+      return;
+    case 'uffd_api':
+      tally.uffdRequests++;
       return;
     case 'munmap':
     case 'mprotect':
@@ -122,11 +129,19 @@ function count(event: TraceEvent, tally: Tally): void {
     case 'remap_file_pages':
     case 'mbind':
     case 'set_mempolicy_home_node':
+    case 'uffd_register':
+    case 'uffd_unregister':
       tally.memoryCalls++;
       return;
     default:
       unreachable(call);
   }
+}
+
+function countName(name: NameArg, tally: Tally): void {
+  if (name.kind === 'text') tally.names++;
+  if (name.kind === 'text' && name.truncated) tally.cutNames++;
+  if (name.kind === 'pointer') tally.pointerNames++;
 }
 
 function nameLacks(tally: Tally): Lack[] {
@@ -185,6 +200,12 @@ function otherLacks(tally: Tally, facts: CaptureFacts): Lack[] {
   const lacks: Lack[] = [];
   if (tally.mappedFiles > 0 && tally.filePaths === 0) {
     lacks.push({ code: 'no-fd-paths', text: 'Mapped files have no paths: use -y.' });
+  }
+  if (tally.uffds > 0 && tally.uffdRequests === 0) {
+    lacks.push({
+      code: 'no-ioctl',
+      text: 'A userfaultfd was opened, but no request on it is here: which memory it watches is missing. Add ioctl to -e trace=.',
+    });
   }
   if (facts.numberedCalls > 0) {
     lacks.push({
