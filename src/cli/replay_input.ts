@@ -7,13 +7,14 @@ import {
   type KernelVersion,
   type RuleOverrides,
 } from '../mm/kernel_rules';
+import type { Overcommit } from '../mm/process_limits';
 import { sourceErrorLine } from '../node/source_error';
 import { loadSnapshot } from '../node/source_snapshots';
 import { loadTrace, type LoadedTrace } from '../node/sources';
 import { rulesVersionFor, type RulesVersion } from '../replay/kernel_choice';
 import type { ReplayOptions, SnapshotInput } from '../replay/replay_types';
 import { placeSnapshots } from '../replay/snapshot_splice';
-import { oneOf, reportProblems, type CliContext } from './command';
+import { oneOf, positiveNumber, reportProblems, type CliContext } from './command';
 import { InputError, readable, UsageError } from './failure';
 
 /** Options of every command that replays, for node:util parseArgs. */
@@ -21,7 +22,12 @@ export const REPLAY_OPTIONS = {
   kernel: { type: 'string' },
   without: { type: 'string', multiple: true },
   rule: { type: 'string', multiple: true },
+  overcommit: { type: 'string' },
+  'commit-pages': { type: 'string' },
 } as const;
+
+/** In the order of the numbers of vm.overcommit_memory. */
+const OVERCOMMIT: readonly Overcommit[] = ['guess', 'always', 'never'];
 
 export const REPLAY_OPTIONS_HELP = `  --kernel RELEASE     rules of the Linux that the trace was captured on, as
                        uname -r prints it; without it ${latestKernel()}. There are
@@ -29,13 +35,19 @@ export const REPLAY_OPTIONS_HELP = `  --kernel RELEASE     rules of the Linux th
                        that is not newer than RELEASE is taken
   --without FEATURE,…  what the traced kernel lacked:
                        ${KERNEL_FEATURES.join(', ')}
-  --rule NAME=VALUE    one rule, otherwise than that Linux has it`;
+  --rule NAME=VALUE    one rule, otherwise than that Linux has it
+  --overcommit MODE    vm.overcommit_memory of the traced system: guess (0, the
+                       kernel's default), always (1) or never (2)
+  --commit-pages N     its memory and swap in pages of 4 kB: one request of more
+                       is refused where it guesses`;
 
 /** Values of {@link REPLAY_OPTIONS}. */
 export interface ReplayChoices {
   readonly kernel?: string | undefined;
   readonly without?: readonly string[] | undefined;
   readonly rule?: readonly string[] | undefined;
+  readonly overcommit?: string | undefined;
+  readonly 'commit-pages'?: string | undefined;
 }
 
 /** The rules that were asked for; what does not exist is a usage error that names what does. */
@@ -47,7 +59,23 @@ export function rulesOf(choices: ReplayChoices): ReplayOptions {
   for (const feature of without) oneOf(feature, KERNEL_FEATURES, '--without');
   let rules: RuleOverrides = {};
   for (const text of choices.rule ?? []) rules = { ...rules, ...ruleOf(text) };
-  return { kernel, without, rules };
+  return { kernel, without, rules, ...memoryOf(choices) };
+}
+
+/** What the options say about the memory of the traced system. */
+function memoryOf(choices: ReplayChoices): Pick<ReplayOptions, 'overcommit' | 'commitPages'> {
+  const overcommit =
+    choices.overcommit === undefined ? undefined : oneOf(choices.overcommit, OVERCOMMIT, '--overcommit');
+  const commitPages = positiveNumber(choices['commit-pages'], '--commit-pages');
+  if (commitPages !== undefined && overcommit !== undefined && overcommit !== 'guess') {
+    throw new UsageError(
+      `--commit-pages is what --overcommit guess asks; ${overcommit} does not look at a single request`,
+    );
+  }
+  return {
+    ...(overcommit === undefined ? {} : { overcommit }),
+    ...(commitPages === undefined ? {} : { commitPages }),
+  };
 }
 
 /** The same, and says on standard error where rules of another kernel stand in for those of the one asked for. */
