@@ -44,14 +44,17 @@ export type StepObserver = (step: ReplayStep, world: World, life: Life, child: L
 interface OpenSnapshot {
   readonly snapshot: SnapshotInput;
   readonly life: Life;
-  /** Version of the address space that was compared last, and how often one was. */
+  /** Version of the address space that was compared last, and VMAs compared so far. */
   tried: number;
-  tries: number;
+  compared: number;
   readonly unmatched: Unmatched;
 }
 
-/** A file of maps is read in some milliseconds: after so many changes only the last state is compared. */
-const MOST_TRIES = 100;
+/**
+ * A file of maps is read in some milliseconds, and is compared after every change in them. After so many VMAs (some
+ * seconds) only the last state is.
+ */
+const MOST_COMPARED = 2_000_000;
 
 /** Replays a whole trace. */
 export function replayTrace(trace: Trace, options: ReplayOptions, observer?: StepObserver): Replay {
@@ -315,7 +318,7 @@ export class Replayer {
           snapshot,
           life,
           tried: -1,
-          tries: 0,
+          compared: 0,
           unmatched: { snapshot: undefined, replayed: undefined },
         });
       this.retrySnapshots(line);
@@ -331,12 +334,12 @@ export class Replayer {
       const { snapshot, life } = open;
       if (life.mm === null) return false;
       const over = (snapshot.untilLine ?? snapshot.line) < line;
-      if (!over && (life.mm.version === open.tried || open.tries >= MOST_TRIES)) return true;
+      if (!over && (life.mm.version === open.tried || open.compared >= MOST_COMPARED)) return true;
       const equal =
         checkEqual(life.mm, snapshot, open.unmatched) ??
         (over ? checkPiecewise(open.unmatched, snapshot) : undefined);
       open.tried = life.mm.version;
-      open.tries++;
+      open.compared += life.mm.mapCount;
       if (equal === undefined && !over) return true;
       this.snapshotStep(life, life.mm, equal ?? takeOverDiffering(life.mm, life.files, snapshot));
       return false;

@@ -368,6 +368,16 @@ describe('a snapshot that is read while the process goes on', () => {
     expect(maps(end(replay))).toBe('0-1 rw-p, 6-7 rw-p');
   });
 
+  it('is held against each of many states: that of change 600 of 1,000 is the one', () => {
+    const many = Array.from({ length: 500 }, (_, n) => [mapped(2 * n, 1), `munmap(${p(2 * n)}, 4096) = 0`]);
+    const replay = replay10(
+      many.flat(),
+      shot(0, [vma('9999-10000', 'rw-p')]),
+      shot(0, [vma('600-601', 'rw-p'), vma('9999-10000', 'rw-p')], { label: 'long', untilLine: 1000 }),
+    );
+    expect(replay.checks.map(({ outcome }) => outcome)).toEqual(['seed', 'equal']);
+  });
+
   it('of a process that ends meanwhile says nothing', () => {
     const replay = replay10(
       [...calls, 'exit_group(0) = ?'],
