@@ -4,7 +4,7 @@ import type { Mm } from '../mm/mm';
 import { anonVmaPrepare } from '../mm/fault';
 import { growDown } from '../mm/stack_growth';
 import { setVma, vmaAt } from '../mm/vma_modify';
-import { hasAny, union, VM_ACCOUNT, VM_GROWSDOWN, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
+import { hasAny, union, unionOf, VM_ACCOUNT, VM_GROWSDOWN, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
 import { untouchedOf, vmaResized, type Vma } from '../mm/vma';
 import type { MapsEntry } from '../procfs/maps_entry';
 import { entryOfVma } from './maps_view';
@@ -39,23 +39,21 @@ export function settleFaults(mm: Mm, entries: readonly MapsEntry[]): void {
 
 /**
  * Before a comparison: memory that was written to before mprotect took its write permission away keeps its commit charge
- * (mprotect_fixup); where the trace did not show the write, the replay dropped the charge. Returns how many VMAs.
+ * (mprotect_fixup), also the part that has no page itself, as a guard page has none. Where the trace did not show the write,
+ * the replay dropped the charge. Returns how many VMAs.
  */
 export function settleCharges(mm: Mm, entries: readonly MapsEntry[]): number {
   let settled = 0;
   for (const entry of entries) {
-    const index =
-      wasWritten(entry) && entry.smaps?.vmFlags?.includes('ac') === true ? indexOf(mm, entry) : -1;
+    const index = entry.smaps?.vmFlags?.includes('ac') === true ? indexOf(mm, entry) : -1;
     if (index < 0) continue;
     const vma = vmaAt(mm, index);
-    if (
-      vma.anonVma !== 0 ||
-      vma.file !== null ||
-      hasAny(vma.flags, VM_ACCOUNT) ||
-      hasAny(vma.flags, VM_WRITE)
-    )
+    if (vma.anonVma !== 0 || vma.file !== null || hasAny(vma.flags, unionOf(VM_ACCOUNT, VM_WRITE, VM_SHARED)))
       continue;
+    if (!wasWritten(entry) && untouchedOf(vma) === 'sure') continue;
     setVma(mm, index, { flags: union(vma.flags, VM_ACCOUNT) });
+    // Only an anon_vma keeps the charge.
+    anonVmaPrepare(mm, index);
     settled++;
   }
   return settled;

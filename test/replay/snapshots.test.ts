@@ -315,8 +315,17 @@ describe('what only page faults explain is settled, not different', () => {
     const written = replay10(calls, shot(1, [vma('0-2', 'rw-p')]), shot(2, [read(8)]));
     expect(written.checks[1]).toMatchObject({ outcome: 'equal', settled: 1 });
     expect(written.steps[1]?.dependsOnAccess).toBe(true);
-    const untouched = replay10(calls, shot(1, [vma('0-2', 'rw-p')]), shot(2, [read(0)]));
+    const never = vma('0-2', 'r--p', '', { vmFlags: 'rd mr mw me' });
+    const untouched = replay10([NOTHING, NOTHING], shot(1, [never]), shot(2, [read(0)]));
     expect(untouched.checks[1]?.outcome).toBe('differs');
+  });
+
+  it('a commit charge that a guard page kept, because memory beside it had been written to', () => {
+    const calls = [NOTHING, `mprotect(${p(0)}, 4096, PROT_NONE) = 0`, NOTHING];
+    const guard = vma('0-1', '---p', '', { vmFlags: 'mr mw me ac' });
+    const stack = vma('1-4', 'rw-p', '', { anonymous: 4 });
+    const replay = replay10(calls, shot(1, [vma('0-4', 'rw-p')]), shot(2, [guard, stack]));
+    expect(replay.checks[1]).toMatchObject({ outcome: 'equal', settled: 1 });
   });
 
   it('equal neighbours that were written to apart', () => {
