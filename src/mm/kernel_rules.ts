@@ -7,7 +7,16 @@ export const KERNEL_VERSIONS = ['6.1', '6.10', '6.11', '6.12', '6.18', '7.3'] as
 export type KernelVersion = (typeof KERNEL_VERSIONS)[number];
 
 /** Features that a kernel of any version may have been built without. */
-export const KERNEL_FEATURES = ['anon-names', 'ksm', 'thp', 'soft-dirty', 'swap', 'pkeys'] as const;
+export const KERNEL_FEATURES = [
+  'anon-names',
+  'ksm',
+  'thp',
+  'soft-dirty',
+  'swap',
+  'pkeys',
+  'hugetlb',
+  'hugetlb-1g',
+] as const;
 export type KernelFeature = (typeof KERNEL_FEATURES)[number];
 
 interface RuleRow<T extends boolean | string> {
@@ -134,6 +143,10 @@ export const RULE_TABLE = {
   map32Bit: flag(
     '111111',
     'MAP_32BIT of x86-64: only places below 2 GiB will do; user-mode kernels pass it over',
+  ),
+  hugetlbHintRounds: choice(
+    ['down', 'down', 'down', 'down', 'up', 'up'],
+    'hugetlb_get_unmapped_area of x86 took the huge page that an address without MAP_FIXED lies in; since 6.13 the next border',
   ),
   readOnlySharedZero: choice(
     ['private', 'private', 'private', 'private', 'private', 'shmem'],

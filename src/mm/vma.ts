@@ -33,6 +33,8 @@ export interface VmFile {
   readonly writable: boolean | null;
   /** Open for reading; absent where the trace does not show the open. */
   readonly readable?: boolean;
+  /** Pages of 4 KiB in one page of a file with huge pages (hugetlb); absent for all others. See {@link hugePageOf}. */
+  readonly hugePage?: number;
   /** Its size in pages; absent where the trace does not tell. Pages beyond it cannot be faulted in (SIGBUS). */
   readonly pages?: number;
 }
@@ -106,9 +108,16 @@ export function vmaHasCloseHook(vma: Vma): boolean {
   return vma.file?.ops === 'sysv';
 }
 
-/** vm_ops->may_split refuses any split. */
-export function vmaForbidsSplit(vma: Vma): boolean {
-  return vma.special !== null;
+/** Pages of 4 KiB in one page of `file`: 1 but for huge pages (hstate_file, vma_kernel_pagesize). */
+export function hugePageOf(file: VmFile | null): number {
+  return file?.hugePage ?? 1;
+}
+
+/** Why vm_ops->may_split refuses a border at `at`; undefined where it allows one. */
+export function vmaForbidsSplit(vma: Vma, at: Vpn): string | undefined {
+  if (vma.special !== null) return 'the kernel does not split its own special mappings (may_split)';
+  if (at % hugePageOf(vma.file) !== 0) return 'a huge page cannot be split (hugetlb_vm_op_split)';
+  return undefined;
 }
 
 /** The page offset that lies at `page` (inside or at the end of `vma`). */

@@ -13,9 +13,8 @@ import { mergeExisting, type VmaAttributes } from './vma_merge';
 export function splitVma(mm: Mm, index: number, at: Vpn): Result<void, Refusal> {
   const vma = mm.tree.at(index);
   assert(vma !== undefined && vma.start < at && at < vma.end, 'a split lies inside its VMA');
-  if (vmaForbidsSplit(vma)) {
-    return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
-  }
+  const forbidden = vmaForbidsSplit(vma, at);
+  if (forbidden !== undefined) return refuse('EINVAL', forbidden, vma);
   const upper = { ...vmaResized(vma, at, vma.end), name: mm.nameForHolder(vma.name) };
   mm.replace(index, 1, [vmaResized(vma, vma.start, at), upper]);
   return ok(undefined);

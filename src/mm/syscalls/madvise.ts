@@ -7,7 +7,7 @@ import { withoutPages, withPages } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { writeSeals } from '../memfd_seal';
 import { canModifyMmMadv, canModifyVmaMadv } from '../seal';
-import { pgoffAt, vmaIsAnonymous, type Vma } from '../vma';
+import { hugePageOf, pgoffAt, vmaIsAnonymous, type Vma } from '../vma';
 import { modifyVma, setVma, vmaAt } from '../vma_modify';
 import { visitVmas } from '../vma_walk';
 import {
@@ -142,7 +142,7 @@ function adviseVma(mm: Mm, index: number, start: Vpn, end: Vpn, advice: number):
   if (isPopulate(advice)) return populateVma(mm, index, start, end, advice);
   if (advice === madv.MADV_GUARD_INSTALL) return installGuard(mm, index, start, end);
   if (advice === madv.MADV_GUARD_REMOVE) return removeGuard(mm, vma, start, end);
-  const flags = advisedFlags(mm, vma, advice);
+  const flags = advisedFlags(mm, vma, start, advice);
   if (!flags.ok) return flags;
   const inFile = advice === madv.MADV_REMOVE ? checkHole(mm, vma, start, end) : flags;
   if (!inFile.ok) return inFile;
@@ -184,7 +184,7 @@ function removeGuard(mm: Mm, vma: Vma, start: Vpn, end: Vpn): Result<void, Refus
 }
 
 /** The VMA's flags after the advice (equal where it changes none), or why it is refused. */
-function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal> {
+function advisedFlags(mm: Mm, vma: Vma, start: Vpn, advice: number): Result<VmFlags, Refusal> {
   const flags = vma.flags;
   switch (advice) {
     case madv.MADV_NORMAL:
@@ -221,7 +221,7 @@ function advisedFlags(mm: Mm, vma: Vma, advice: number): Result<VmFlags, Refusal
     case madv.MADV_NOHUGEPAGE:
       return ok(hugepageFlags(vma, advice));
     default:
-      return pagesOnly(vma, advice, mm.has('swap'));
+      return pagesOnly(vma, start, advice, mm.has('swap'));
   }
 }
 
@@ -262,7 +262,7 @@ function holdsHugePage(vma: Vma): boolean {
 }
 
 /** Advice that touches pages and no flag. */
-function pagesOnly(vma: Vma, advice: number, swap: boolean): Result<VmFlags, Refusal> {
+function pagesOnly(vma: Vma, start: Vpn, advice: number, swap: boolean): Result<VmFlags, Refusal> {
   const flags = vma.flags;
   switch (advice) {
     case madv.MADV_DONTNEED:
@@ -273,6 +273,9 @@ function pagesOnly(vma: Vma, advice: number, swap: boolean): Result<VmFlags, Ref
         return refuse('EINVAL', 'pages of locked or page-frame memory are not thrown away', vma);
       if (advice === madv.MADV_FREE && !vmaIsAnonymous(vma))
         return refuse('EINVAL', 'MADV_FREE needs anonymous memory', vma);
+      // The end is rounded down to whole huge pages, which may leave nothing to do.
+      if (start % hugePageOf(vma.file) !== 0)
+        return refuse('EINVAL', 'the start is not aligned to the huge pages of the mapping', vma);
       return ok(flags);
     }
     case madv.MADV_REMOVE: {
@@ -292,9 +295,13 @@ function pagesOnly(vma: Vma, advice: number, swap: boolean): Result<VmFlags, Ref
         ? refuse('EBADF', 'without swap there is nothing to read anonymous memory ahead from', vma)
         : ok(flags);
     case madv.MADV_COLLAPSE:
-      return holdsHugePage(vma)
+      return holdsHugePage(vma) && !hasAny(flags, union(VM_SPECIAL, VM_HUGETLB))
         ? ok(flags)
-        : refuse('EINVAL', 'no aligned 2 MiB lie inside the mapping', vma);
+        : refuse(
+            'EINVAL',
+            'no aligned 2 MiB lie inside the mapping, or it is special or of huge pages already',
+            vma,
+          );
     default:
       return ok(flags);
   }

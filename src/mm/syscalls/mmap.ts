@@ -11,11 +11,21 @@ import {
   type Vpn,
 } from '../addr';
 import { populate } from '../fault';
+import {
+  HUGE_SHIFT,
+  hugeLogOf,
+  checkHugeOffset,
+  hugeAligned,
+  hugeAlignUp,
+  hugeFile,
+  hugeHint,
+  hugePageOfLog,
+} from '../hugetlb';
 import { accountable, canDoMlock, mlockFutureOk } from '../limits';
 import { checkWriteSeal, writeSeals } from '../memfd_seal';
 import { inTaskSize, type Mm } from '../mm';
 import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
-import type { VmFile } from '../vma';
+import { hugePageOf, type VmFile } from '../vma';
 import { placeNew } from '../vma_merge';
 import { setVma, vmaAt } from '../vma_modify';
 import {
@@ -25,6 +35,7 @@ import {
   unionOf,
   VM_ACCOUNT,
   VM_DONTDUMP,
+  VM_DONTEXPAND,
   VM_DROPPABLE,
   VM_EXEC,
   VM_GROWSDOWN,
@@ -51,7 +62,7 @@ import {
 } from '../vm_flags';
 import { ksmCompatible } from './madvise';
 import { STACK_GUARD_PAGES } from '../stack_growth';
-import { makeRoom, shmemEnough } from './mmap_room';
+import { makeRoom, sharedZeroFile, shmemEnough } from './mmap_room';
 
 const MAP_TYPE = 0xf;
 export const MAP_SHARED = 1;
@@ -68,18 +79,13 @@ export const MAP_NORESERVE = 0x4000;
 export const MAP_POPULATE = 0x8000;
 export const MAP_NONBLOCK = 0x10000;
 export const MAP_STACK = 0x20000;
-const MAP_HUGETLB = 0x40000;
+export const MAP_HUGETLB = 0x40000;
 const MAP_SYNC = 0x80000;
 export const MAP_FIXED_NOREPLACE = 0x100000;
 
 export const PROT_READ = 1;
 export const PROT_WRITE = 2;
 export const PROT_EXEC = 4;
-
-/** MAP_HUGETLB: binary logarithm of the page size, and where it stands in the flags. */
-const HUGE_2MB = 21;
-const HUGE_1GB = 30;
-const HUGE_SHIFT = 26;
 
 /** Flags older than MAP_SHARED_VALIDATE, which it takes without asking the file. MAP_FIXED_NOREPLACE is none of them. */
 const LEGACY_MAP_MASK =
@@ -97,8 +103,8 @@ const LEGACY_MAP_MASK =
   MAP_STACK |
   MAP_HUGETLB |
   0x0400_0000 | // MAP_UNINITIALIZED
-  (HUGE_2MB << HUGE_SHIFT) |
-  (HUGE_1GB << HUGE_SHIFT);
+  (21 << HUGE_SHIFT) |
+  (30 << HUGE_SHIFT);
 
 /** Whole pages below MAX_LFS_FILESIZE, and below the largest offset of what is no file. */
 const LARGEST_FILE_PAGES = 2 ** 51 - 1;
@@ -120,13 +126,20 @@ export interface MmapArgs {
   readonly placedAt: U64 | undefined;
 }
 
-/** mmap: do_mmap and mmap_region (mm/mmap.c, mm/vma.c). Returns the address, or `anywhere` if the kernel is free to choose. */
+/** mmap: ksys_mmap_pgoff (mm/mmap.c). Returns the address, or `anywhere` if the kernel is free to choose. */
 export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!pageAligned(args.offset)) return refuse('EINVAL', 'the offset is not page aligned');
   const anonymous = (args.flags & MAP_ANONYMOUS) !== 0;
   if (!anonymous && args.file === null) return refuse('EBADF', 'the file descriptor is not open');
-  const huge = checkHuge(args, anonymous);
-  if (!huge.ok) return huge;
+  const file = backing(mm, args, anonymous);
+  if (!file.ok) return file;
+  const hugePage = hugePageOf(file.value);
+  const length = hugePage === 1 ? args.length : hugeAlignUp(args.length, hugePage);
+  return doMmap(mm, { ...args, file: file.value, length });
+}
+
+/** do_mmap and mmap_region (mm/mmap.c, mm/vma.c): what shmat and remap_file_pages call, too. No file: anonymous memory. */
+export function doMmap(mm: Mm, args: MmapArgs): Prediction {
   if (args.length === 0) return refuse('EINVAL', 'the length is 0');
   const pages = pageAlignUp(args.length);
   if (pages === 0) return refuse('ENOMEM', 'the length wraps around');
@@ -137,7 +150,7 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!place.ok) return place;
   const lockable = checkLocks(mm, args, pages);
   if (!lockable.ok) return lockable;
-  const flags = mappingFlags(mm, args, anonymous ? null : args.file);
+  const flags = mappingFlags(mm, args, args.file);
   if (!flags.ok) return flags;
   const start = place.value;
   const denied = mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC));
@@ -153,23 +166,25 @@ export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!free.ok) return free;
   // What was there is lost.
   if (denied) return refuse('EACCES', why);
-  const sealed = checkWriteSeal(mm, anonymous ? null : args.file, flags.value, 'late');
+  const sealed = checkWriteSeal(mm, args.file, flags.value, 'late');
   if (!sealed.ok) return sealed;
-  const backed = anonymous ? shmemEnough(mm, flags.value, pages) : ok(undefined);
+  const backed =
+    args.file === null ? shmemEnough(mm, flags.value, pages) : checkHugeOffset(args.file, args.offset);
   if (!backed.ok) return backed;
-  mapRange(mm, at, end, flags.value, args, anonymous);
+  mapRange(mm, at, end, flags.value, args, args.file === null);
   return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
 }
 
-/** ksys_mmap_pgoff: MAP_HUGETLB says of which size the pages shall be, and a file has its own. */
-function checkHuge(args: MmapArgs, anonymous: boolean): Result<void, Refusal> {
-  if ((args.flags & MAP_HUGETLB) === 0) return ok(undefined);
+/** The file that is mapped; null for anonymous memory of ordinary pages. With huge pages that has one, too. */
+function backing(mm: Mm, { flags, file }: MmapArgs, anonymous: boolean): Result<VmFile | null, Refusal> {
+  if ((flags & MAP_HUGETLB) === 0) return ok(anonymous ? null : file);
   if (!anonymous) {
-    if (args.file?.ops === 'hugetlb') return ok(undefined);
-    return refuse('EINVAL', 'MAP_HUGETLB on a file that has no huge pages');
+    return hugePageOf(file) > 1 ? ok(file) : refuse('EINVAL', 'MAP_HUGETLB on a file that has no huge pages');
   }
-  const known = [0, HUGE_2MB, HUGE_1GB].includes((args.flags >>> HUGE_SHIFT) & 63);
-  return known ? ok(undefined) : refuse('EINVAL', 'the processor has no pages of this size');
+  const hugePage = hugePageOfLog(mm, hugeLogOf(flags));
+  return hugePage === undefined
+    ? refuse('EINVAL', 'the kernel or the processor has no huge pages of this size')
+    : ok(hugeFile(mm, hugePage));
 }
 
 /** do_mmap: what is locked from the beginning must be allowed. */
@@ -190,7 +205,11 @@ function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywh
   const noReplace = (args.flags & MAP_FIXED_NOREPLACE) !== 0;
   const start = vpnOf(args.addr);
   if (pages > TASK_SIZE_PAGES) return refuse('ENOMEM', 'the length exceeds the address space');
+  if (pages % hugePageOf(args.file) !== 0)
+    return refuse('EINVAL', 'the length is not a number of huge pages of the file');
   if ((args.flags & MAP_FIXED) !== 0 || noReplace) {
+    if (hugePageOf(args.file) > 1 && !hugeAligned(args.file, args.addr))
+      return refuse('EINVAL', 'the address is not aligned to the huge pages of the file');
     if (!inTaskSize(start, pages)) return refuse('ENOMEM', 'the range leaves the address space');
     if (offsetInPage(args.addr) !== 0) return refuse('EINVAL', 'the address is not page aligned');
     const there = noReplace ? mm.firstIn(start, vpnAdd(start, pages)) : undefined;
@@ -200,8 +219,9 @@ function choosePlace(mm: Mm, args: MmapArgs, pages: number): Result<Vpn | 'anywh
   }
   // Without MAP_FIXED only: a fixed address is taken as it is.
   const low = (args.flags & MAP_32BIT) !== 0 && mm.rules.map32Bit;
-  if (start === 0 || !hintFits(mm, start, pages) || (low && start + pages > LOW_END)) return ok('anywhere');
-  return ok(start);
+  const hint = hugeHint(mm, args.file, start);
+  if (hint === 0 || !hintFits(mm, hint, pages) || (low && hint + pages > LOW_END)) return ok('anywhere');
+  return ok(hint);
 }
 
 /** Would the kernel put `pages` pages at `start`, asked for without MAP_FIXED (arch_get_unmapped_area)? */
@@ -231,7 +251,7 @@ function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFla
     flags = without(flags, unionOf(VM_MAYWRITE, VM_SHARED));
   }
   if (writeSeals(mm, file) !== 0 && hasAny(flags, VM_SHARED)) flags = without(flags, VM_MAYWRITE);
-  if ((args.flags & MAP_HUGETLB) !== 0) flags = union(flags, VM_HUGETLB);
+  if (hugePageOf(file) > 1) flags = unionOf(flags, VM_HUGETLB, VM_DONTEXPAND);
   // Without overcommit everything is charged, whatever the program asks for; huge pages have a pool of their own.
   const unreserved = mm.system.overcommit !== 'never' || hasAny(flags, VM_HUGETLB);
   if ((args.flags & MAP_NORESERVE) !== 0 && unreserved) flags = union(flags, VM_NORESERVE);
@@ -248,8 +268,8 @@ function anonymousKind(mm: Mm, args: MmapArgs): Result<VmFlags, Refusal> {
       return ok(VM_NONE);
     case MAP_DROPPABLE:
       if (!mm.rules.droppable) return refuse('EINVAL', 'this kernel has no MAP_DROPPABLE');
-      if ((args.flags & (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN)) !== 0) {
-        return refuse('EINVAL', 'droppable memory is never locked, huge or growing');
+      if ((args.flags & (MAP_LOCKED | MAP_GROWSDOWN)) !== 0) {
+        return refuse('EINVAL', 'droppable memory is never locked or growing');
       }
       return ok(unionOf(VM_DROPPABLE, VM_NORESERVE, VM_WIPEONFORK, VM_DONTDUMP));
     default:
@@ -353,31 +373,4 @@ function mapRange(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags, args: MmapArgs, 
   if (unlocked !== placed.flags) setVma(mm, index, { flags: unlocked });
   const populates = (args.flags & (MAP_POPULATE | MAP_NONBLOCK)) === MAP_POPULATE;
   if (populates || hasAny(flags, VM_LOCKED)) populate(mm, start, end, 'mmap');
-}
-
-/**
- * The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). It is as long as
- * the mapping, whatever the offset. A shared map of /dev/zero that was opened for reading only lacks VM_SHARED: up to
- * 6.18 it is anonymous memory, as a private one is (mmap_zero).
- */
-function sharedZeroFile(
-  mm: Mm,
-  anonymous: boolean,
-  flags: VmFlags,
-  file: VmFile | null,
-  pages: number,
-): VmFile | null {
-  const shared = mm.rules.readOnlySharedZero === 'shmem' ? VM_MAYSHARE : VM_SHARED;
-  if (!hasAny(flags, shared) || !(anonymous || file?.ops === 'dev-zero')) return null;
-  const id = mm.system.ids.file++;
-  return {
-    id,
-    path: '/dev/zero',
-    deleted: true,
-    dev: '00:01',
-    inode: '0',
-    ops: 'anon-shmem',
-    writable: true,
-    pages,
-  };
 }

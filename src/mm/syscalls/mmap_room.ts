@@ -3,16 +3,8 @@ import type { Vpn } from '../addr';
 import { accountable, enoughMemory, mayExpandVm, pagesIn } from '../limits';
 import type { Mm } from '../mm';
 import type { Refusal } from '../refusal';
-import {
-  hasAny,
-  unionOf,
-  VM_ACCOUNT,
-  VM_HUGETLB,
-  VM_NONE,
-  VM_NORESERVE,
-  VM_SHARED,
-  type VmFlags,
-} from '../vm_flags';
+import type { VmFile } from '../vma';
+import { hasAny, VM_ACCOUNT, VM_MAYSHARE, VM_NONE, VM_NORESERVE, VM_SHARED, type VmFlags } from '../vm_flags';
 import { gatherRange } from './munmap';
 
 /**
@@ -35,7 +27,7 @@ export function makeRoom(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): Result<v
 
 /** shmem_acct_size: the file behind shared anonymous memory is charged when what was there is gone already. */
 export function shmemEnough(mm: Mm, flags: VmFlags, pages: number): Result<void, Refusal> {
-  if (!hasAny(flags, VM_SHARED) || hasAny(flags, unionOf(VM_NORESERVE, VM_HUGETLB))) return ok(undefined);
+  if (!hasAny(flags, VM_SHARED) || hasAny(flags, VM_NORESERVE)) return ok(undefined);
   return enoughMemory(mm, pages);
 }
 
@@ -44,4 +36,31 @@ function reportUnmap(mm: Mm, refusal: Refusal): Refusal {
   const style = mm.rules.fixedUnmapErrno;
   const real = style === 'real' || (style === 'EPERM-or-ENOMEM' && refusal.errno === 'EPERM');
   return real ? refusal : { ...refusal, errno: 'ENOMEM' };
+}
+
+/**
+ * The hidden shmem file behind MAP_SHARED|MAP_ANONYMOUS and a shared map of /dev/zero (shmem_zero_setup). It is as long as
+ * the mapping, whatever the offset. A shared map of /dev/zero that was opened for reading only lacks VM_SHARED: up to
+ * 6.18 it is anonymous memory, as a private one is (mmap_zero).
+ */
+export function sharedZeroFile(
+  mm: Mm,
+  anonymous: boolean,
+  flags: VmFlags,
+  file: VmFile | null,
+  pages: number,
+): VmFile | null {
+  const shared = mm.rules.readOnlySharedZero === 'shmem' ? VM_MAYSHARE : VM_SHARED;
+  if (!hasAny(flags, shared) || !(anonymous || file?.ops === 'dev-zero')) return null;
+  const id = mm.system.ids.file++;
+  return {
+    id,
+    path: '/dev/zero',
+    deleted: true,
+    dev: '00:01',
+    inode: '0',
+    ops: 'anon-shmem',
+    writable: true,
+    pages,
+  };
 }

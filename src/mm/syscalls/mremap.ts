@@ -11,11 +11,12 @@ import {
   type U64,
 } from '../addr';
 import { populate } from '../fault';
+import { hugeAligned } from '../hugetlb';
 import { enoughMemory, mayExpandVm, mlockFutureOk } from '../limits';
 import { inTaskSize, type Mm } from '../mm';
 import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
-import type { Vma } from '../vma';
+import { hugePageOf, type Vma } from '../vma';
 import {
   hasAny,
   unionOf,
@@ -66,12 +67,27 @@ export function sysMremap(mm: Mm, args: MremapArgs): Prediction {
   if (vma === undefined) return refuse('EFAULT', 'nothing is mapped at the old address');
   const allowed = canModifyVma(mm, vma);
   if (!allowed.ok) return allowed;
+  const aligned = alignHugetlb(vma, remap, args.newAddr);
+  if (!aligned.ok) return aligned;
   if (mm.rules.mremapChecksSourceFirst) {
-    const source = checkSource(mm, remap, vma);
+    const source = checkSource(mm, aligned.value, vma);
     if (!source.ok) return source;
   }
-  if (remap.fixed || remap.dontUnmap) return remapTo(mm, remap, args.newAddr);
-  return remapAt(mm, remap);
+  if (remap.fixed || remap.dontUnmap) return remapTo(mm, aligned.value, args.newAddr);
+  return remapAt(mm, aligned.value);
+}
+
+/** align_hugetlb: lengths become whole huge pages; the new address is looked at even where it is not used. */
+function alignHugetlb({ file }: Vma, remap: Remap, newAddr: U64): Result<Remap, Refusal> {
+  const hugePage = hugePageOf(file);
+  if (hugePage === 1) return ok(remap);
+  if (remap.old % hugePage !== 0 || !hugeAligned(file, newAddr))
+    return refuse('EINVAL', 'an address is not aligned to the huge pages of the mapping (align_hugetlb)');
+  const oldPages = Math.ceil(remap.oldPages / hugePage) * hugePage;
+  const newPages = Math.ceil(remap.newPages / hugePage) * hugePage;
+  if (newPages > oldPages)
+    return refuse('EINVAL', 'memory of huge pages cannot be made longer (align_hugetlb)');
+  return ok({ ...remap, oldPages, newPages });
 }
 
 function impliesNewAddr(remap: Remap): boolean {
@@ -235,10 +251,11 @@ function moveSomewhere(mm: Mm, remap: Remap): Prediction {
 
 /**
  * vma_multi_allowed: not where userfaultfd must be told, nor where the driver chooses addresses itself
- * (get_unmapped_area), as /dev/zero and SysV segments do.
+ * (get_unmapped_area), as /dev/zero and SysV segments of ordinary pages do.
  */
 function movesAmongOthers(vma: Vma): boolean {
-  return vma.uffd === null && vma.file?.ops !== 'dev-zero' && vma.file?.ops !== 'sysv';
+  if (vma.uffd !== null) return false;
+  return hugePageOf(vma.file) > 1 || (vma.file?.ops !== 'dev-zero' && vma.file?.ops !== 'sysv');
 }
 
 /** remap_move (6.17): every VMA in the range in turn, gaps kept. An error leaves those before it moved. */
@@ -265,9 +282,11 @@ function moveMany(mm: Mm, remap: Remap): Prediction {
     }
     const allowed = canModifyVma(mm, vma);
     if (!allowed.ok) return allowed;
-    const source = checkSource(mm, part, vma);
+    const aligned = alignHugetlb(vma, part, bytesOfVpn(part.to));
+    if (!aligned.ok) return aligned;
+    const source = checkSource(mm, aligned.value, vma);
     if (!source.ok) return source;
-    const moved = remapTo(mm, part, bytesOfVpn(part.to));
+    const moved = remapTo(mm, aligned.value, bytesOfVpn(part.to));
     if (!moved.ok) return moved;
     seen = true;
     from = until;

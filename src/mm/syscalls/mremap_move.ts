@@ -56,8 +56,9 @@ export function checkMovable(mm: Mm, remap: Remap): Result<void, Refusal> {
     return overLimit('ENOMEM', 'too close to vm.max_map_count for a move');
   }
   const vma = vmaAt(mm, mm.tree.find(remap.old));
-  if (vmaForbidsSplit(vma) && (vma.start !== remap.old || vma.end !== remap.old + remap.oldPages)) {
-    return refuse('EINVAL', 'the kernel does not split its own special mappings (may_split)', vma);
+  for (const at of [remap.old, vpnAdd(remap.old, remap.oldPages)]) {
+    const forbidden = at === vma.start || at === vma.end ? undefined : vmaForbidsSplit(vma, at);
+    if (forbidden !== undefined) return refuse('EINVAL', forbidden, vma);
   }
   const charged = remap.dontUnmap ? remap.newPages : remap.newPages - remap.oldPages;
   return charged > 0 && hasAny(vma.flags, VM_ACCOUNT) ? enoughMemory(mm, charged) : ok(undefined);

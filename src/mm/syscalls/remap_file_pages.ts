@@ -13,7 +13,7 @@ import {
   PROT_EXEC,
   PROT_READ,
   PROT_WRITE,
-  sysMmap,
+  doMmap,
 } from './mmap';
 
 export interface RemapFilePagesArgs {
@@ -47,7 +47,7 @@ export function sysRemapFilePages(mm: Mm, args: RemapFilePagesArgs): Prediction 
     (hasAny(vma.flags, VM_WRITE) ? PROT_WRITE : 0) |
     (hasAny(vma.flags, VM_EXEC) ? PROT_EXEC : 0);
   const locked = hasAny(vma.flags, VM_LOCKED) ? MAP_LOCKED : 0;
-  const mapped = sysMmap(mm, {
+  const mapped = doMmap(mm, {
     addr: bytesOfVpn(start),
     length: bytesOfVpn(pages),
     prot,

@@ -2,7 +2,7 @@ import { offsetInPage, pageAlignUp, vpn, vpnAdd, vpnOf, type U64, type Vpn } fro
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction } from '../refusal';
 import { sameFile, type Vma, type VmFile } from '../vma';
-import { MAP_FIXED, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, sysMmap } from './mmap';
+import { MAP_FIXED, MAP_SHARED, PROT_EXEC, PROT_READ, PROT_WRITE, doMmap } from './mmap';
 import { unmapRange } from './munmap';
 
 export const SHM_RDONLY = 0x1000;
@@ -38,7 +38,7 @@ export function sysShmat(mm: Mm, { id, addr, flags, file, size, placedAt }: Shma
     return refuse('EINVAL', 'something is mapped there and SHM_REMAP is not set', there);
   const prot =
     PROT_READ | ((flags & SHM_RDONLY) !== 0 ? 0 : PROT_WRITE) | ((flags & SHM_EXEC) !== 0 ? PROT_EXEC : 0);
-  return sysMmap(mm, {
+  return doMmap(mm, {
     addr: fixed ? start * 4096 : 0,
     length: size,
     prot,
