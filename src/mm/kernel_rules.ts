@@ -80,6 +80,10 @@ export const RULE_TABLE = {
     ['any', 'next-or-removal', 'next-or-removal', 'removal', 'removal', 'removal'],
     'is_mergeable_vma and vm_ops->close: any merge, later only one that removes the VMA',
   ),
+  joinedSoftDirty: choice(
+    ['as-called', 'as-called', 'as-called', 'as-called', 'any-part', 'any-part'],
+    'soft-dirty of joined VMAs: VMA_STICKY_FLAGS keep it if any part had it; before, the call gave the whole VMA the flags of its range (vm_flags_reset), or left those of the VMA that grew',
+  ),
   privateFileAnonPgoff: flag(
     '000001',
     '7.3 keeps a second offset for private file mappings that must line up too',

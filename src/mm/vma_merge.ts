@@ -20,6 +20,8 @@ import {
   unionOf,
   VM_MAYBE_GUARD,
   VM_MAYWRITE,
+  VM_NONE,
+  VM_SEALED,
   VM_SHARED,
   VM_SOFTDIRTY,
   VM_SPECIAL,
@@ -36,7 +38,7 @@ import {
  * The VMA that survives keeps its own name object, also when the other one has an object with equal text.
  */
 
-/** Differences in these do not keep VMAs apart; a merged VMA has them if any part had them. */
+/** Differences in these do not keep VMAs apart; {@link stickyOf} tells what a merged VMA has. */
 const STICKY = unionOf(VM_SOFTDIRTY, VM_MAYBE_GUARD);
 
 /** What a range is or is to become, as far as its neighbours ask. */
@@ -150,11 +152,33 @@ function neighboursFit(mm: Mm, prev: Vma, next: Vma): boolean {
   return fit;
 }
 
-/** `grown` with the anon_vma and the sticky flags of what it took in (dup_anon_vma). */
-function takeIn(grown: Vma, flags: VmFlags, parts: readonly MergeRange[]): Vma {
-  const sticky = intersect(flags, STICKY);
+/**
+ * The sticky flags of `survivor` when it takes in `range`, and `other` between or behind them.
+ * @param resets the call writes the flags of its range to the whole VMA afterwards
+ */
+function stickyOf(
+  mm: Mm,
+  survivor: Vma,
+  range: MergeRange,
+  other: Vma | undefined,
+  resets: boolean,
+): VmFlags {
+  const all = unionOf(survivor.flags, range.flags, other?.flags ?? VM_NONE);
+  if (mm.rules.joinedSoftDirty === 'any-part') return intersect(all, STICKY);
+  const decides = resets ? range : survivor;
+  return union(intersect(without(all, VM_SOFTDIRTY), STICKY), intersect(decides.flags, VM_SOFTDIRTY));
+}
+
+/** Does a call that gives these attributes write all flags? mbind and mseal do not. */
+function resetsFlags(before: Vma, attributes: VmaAttributes): boolean {
+  if (attributes.policy !== undefined) return false;
+  return !hasAny(attributes.flags ?? before.flags, VM_SEALED) || hasAny(before.flags, VM_SEALED);
+}
+
+/** `grown` with the anon_vma of what it took in (dup_anon_vma), and the sticky flags that it then has. */
+function takeIn(grown: Vma, sticky: VmFlags, parts: readonly MergeRange[]): Vma {
   const untouched = parts.map(untouchedOf).reduce(lessSure, untouchedOf(grown));
-  const merged = { ...grown, flags: union(grown.flags, sticky), untouched };
+  const merged = { ...grown, flags: union(without(grown.flags, STICKY), sticky), untouched };
   if (merged.anonVma !== 0) return merged;
   const source = parts.find((part) => part.anonVma !== 0);
   return source ? { ...merged, anonVma: source.anonVma, forkChild: source.forkChild } : merged;
@@ -181,12 +205,13 @@ export function mergeExisting(
   let right = canMergeBefore(mm, next, range) ? next : undefined;
   if (left !== undefined && right !== undefined && !neighboursFit(mm, left, right)) right = undefined;
   const whole = start === vma.start && end === vma.end;
-  if (left === undefined && right === undefined) return undefined;
+  const survivor = left ?? right;
+  if (survivor === undefined) return undefined;
   // What disappears must not have a close hook.
   if (whole && vmaHasCloseHook(vma)) return undefined;
   if (left !== undefined && right !== undefined && vmaHasCloseHook(right)) right = undefined;
 
-  const sticky = union(range.flags, union(left?.flags ?? range.flags, right?.flags ?? range.flags));
+  const sticky = stickyOf(mm, survivor, range, right, resetsFlags(vma, attributes));
   if (left !== undefined && right !== undefined) {
     // PPPP[mmmm]NNNN → PPPPPPPPPPPP
     const grown = takeIn(vmaResized(left, left.start, right.end), sticky, [right, vma]);
@@ -242,7 +267,9 @@ export function placeNew(mm: Mm, range: MergeRange, from: NewRangeFrom): number 
     if (rule === 'skips-source' && prev === keep) prev = undefined;
     if (rule === 'skips-source' && next === keep) next = undefined;
   }
-  const sticky = union(range.flags, union(prev?.flags ?? range.flags, next?.flags ?? range.flags));
+  const survivor = prev ?? next;
+  // What mmap made or made longer is soft-dirty; what mremap copies to is as it was.
+  const sticky = survivor === undefined ? VM_NONE : stickyOf(mm, survivor, range, next, from.by === 'mmap');
   if (prev !== undefined && next !== undefined) {
     // PPPP[new]NNNN → PPPPPPPPPPPP
     mm.replace(index - 1, 2, [takeIn(vmaResized(prev, prev.start, next.end), sticky, [next, range])]);

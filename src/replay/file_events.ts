@@ -6,6 +6,7 @@ import type { Syscall, SyscallEvent } from '../trace/event';
 import { readFd } from '../trace/strace/fd';
 import { USERFAULTFD_PATH } from './file_table';
 import { openUffd, uffdOf } from './userfaultfds';
+import { withoutSelf } from './clear_refs';
 import type { Life, World } from './world';
 
 /** Calls that change no mapping but what later mappings mean. All succeeded. */
@@ -17,7 +18,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
     case 'openat':
       life.files.open(
         value,
-        call.resolved ?? call.path,
+        withoutSelf(call.resolved ?? call.path, life.pid),
         writableBy(call.flags),
         false,
         call.flags.includes('O_WRONLY') ? false : undefined,

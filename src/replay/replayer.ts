@@ -1,8 +1,10 @@
+import { clearSoftDirty } from '../mm/clear_refs';
 import type { Mm } from '../mm/mm';
 import { validateMm } from '../mm/validate_mm';
 import type { SyscallEvent, Trace, TraceEvent } from '../trace/event';
 import { applyCall } from './apply_call';
-import { callName, memoryKind } from './call_text';
+import { callName, memoryKind, recordedText } from './call_text';
+import { softDirtyCleared } from './clear_refs';
 import { othersNearby } from './concurrency';
 import { denialOf, SealLog } from './denial';
 import { inferFeatures } from './features';
@@ -184,10 +186,27 @@ export class Replayer {
     } else if (memoryKind(call) !== undefined) this.memoryCall(life, event);
     else if (call.name === 'uffd_api' || call.name === 'uffd_fill') noteUffd(this.world, life, event);
     else if (result.kind === 'value') {
+      this.clearRefs(life, event);
       noteFile(this.world, life, event);
       notePrctl(life, call);
       noteLimits(this.world, life, call);
     }
+  }
+
+  /** A write to /proc/PID/clear_refs, where that changes a VMA. */
+  private clearRefs(life: Life, event: SyscallEvent): void {
+    const cleared = softDirtyCleared(this.world, life, event);
+    const mm = cleared?.target.mm;
+    if (cleared === undefined || !mm?.has('soft-dirty')) return;
+    this.world.touch(mm);
+    clearSoftDirty(mm);
+    this.step(cleared.target, event, {
+      kind: 'advise',
+      call: callName(event.call),
+      ...cleared.words,
+      recorded: recordedText(event.call, event.result),
+      predicted: cleared.predicted,
+    });
   }
 
   private memoryCall(life: Life, event: SyscallEvent): void {
