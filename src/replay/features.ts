@@ -1,4 +1,5 @@
-import { KERNEL_FEATURES, type KernelFeature } from '../mm/kernel_rules';
+import { KERNEL_FEATURES, type KernelFeature, type RuleOverrides } from '../mm/kernel_rules';
+import { MAP_STACK } from '../mm/syscalls/mmap';
 import {
   MADV_HUGEPAGE,
   MADV_MERGEABLE,
@@ -6,9 +7,15 @@ import {
   MADV_UNMERGEABLE,
   MADV_WILLNEED,
 } from '../mm/advice';
-import { pageAligned, type U64 } from '../mm/addr';
+import { pageAligned, vpnOf, type U64 } from '../mm/addr';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
+
+/** What a snapshot shows, as far as it tells of the kernel. */
+interface Shown {
+  readonly line: number;
+  readonly entries: readonly MapsEntry[];
+}
 
 /**
  * Which features the traced kernel was built with. Told by the user; else what the trace shows: a call that every
@@ -16,13 +23,14 @@ import type { SyscallEvent, TraceEvent } from '../trace/event';
  */
 export function inferFeatures(
   events: readonly TraceEvent[],
-  snapshots: readonly { readonly entries: readonly MapsEntry[] }[],
+  snapshots: readonly Shown[],
   without: readonly string[],
 ): ReadonlySet<KernelFeature> {
   const features = new Set<KernelFeature>(KERNEL_FEATURES);
   if (refusedAlways(events, isNaming)) features.delete('anon-names');
   if (refusedAlways(events, (event) => isAdvice(event, MADV_HUGEPAGE, MADV_NOHUGEPAGE)))
     features.delete('thp');
+  if (stacksMayBeHuge(events, snapshots)) features.delete('thp');
   if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
     features.delete('ksm');
   if (refusedAlways(events, givesKey)) features.delete('pkeys');
@@ -36,6 +44,38 @@ export function inferFeatures(
   }
   for (const name of without) features.delete(name as KernelFeature);
   return features;
+}
+
+/**
+ * Rules that the snapshots show, of those that are no matter of the version: a heap that is executable, while other memory
+ * that can be written is not (which READ_IMPLIES_EXEC would make so too).
+ */
+export function inferRules(snapshots: readonly Shown[]): RuleOverrides {
+  const executable = snapshots.some(({ entries }) => {
+    const heap = entries.filter(({ path }) => path === '[heap]');
+    if (heap.length === 0 || !heap.every(({ perms }) => perms[2] === 'x')) return false;
+    return entries.some(({ path, perms }) => path === '' && perms === 'rw-p');
+  });
+  return executable ? { heapExecutable: true } : {};
+}
+
+/**
+ * With THP, MAP_STACK memory is marked `nh` (since 6.7): a kernel that has shown such memory without, and no `nh` or `hg`
+ * anywhere, has no THP.
+ */
+function stacksMayBeHuge(events: readonly TraceEvent[], snapshots: readonly Shown[]): boolean {
+  const shown = snapshots.flatMap(({ line, entries }) =>
+    entries.map((entry) => ({ line, start: entry.start, flags: entry.smaps?.vmFlags ?? null })),
+  );
+  if (shown.some(({ flags }) => flags?.includes('nh') === true || flags?.includes('hg') === true))
+    return false;
+  const stacks = new Map<number, number>();
+  for (const event of events) {
+    if (event.kind !== 'syscall' || event.call.name !== 'mmap' || event.result.kind !== 'value') continue;
+    const start = vpnOf(event.result.value);
+    if ((event.call.flags & MAP_STACK) !== 0 && !stacks.has(start)) stacks.set(start, event.line);
+  }
+  return shown.some(({ line, start, flags }) => flags !== null && (stacks.get(start) ?? Infinity) < line);
 }
 
 /** True if there are such calls and all of them got EINVAL. */

@@ -7,7 +7,7 @@ import { callName, memoryKind, recordedText } from './call_text';
 import { softDirtyCleared } from './clear_refs';
 import { othersNearby } from './concurrency';
 import { denialOf, SealLog } from './denial';
-import { inferFeatures } from './features';
+import { inferFeatures, inferRules } from './features';
 import { forgetCapability, noteLimits } from './limit_events';
 import { noteFile, notePrctl } from './file_events';
 import { leftBehind } from './left_behind';
@@ -91,7 +91,8 @@ export class Replayer {
   ) {
     this.snapshots = untilInFlight(trace.events, options.snapshots ?? []).sort((a, b) => a.line - b.line);
     const features = inferFeatures(trace.events, this.snapshots, options.without ?? []);
-    this.world = new World(options.kernel, options.rules ?? {}, features, options.maxMapCount, {
+    const rules = { ...inferRules(this.snapshots), ...options.rules };
+    this.world = new World(options.kernel, rules, features, options.maxMapCount, {
       ...(options.overcommit === undefined ? {} : { overcommit: options.overcommit }),
       ...(options.commitPages === undefined ? {} : { commitPages: options.commitPages }),
     });
