@@ -9,13 +9,6 @@ import { hugePageOf, type VmFile } from './vma';
  * of it begins, ends and splits at borders of such pages. How many are free, no trace shows.
  */
 
-/** Pages of 4 KiB in the huge pages of x86-64, by the binary logarithm of their bytes. 2 MiB is what no size means. */
-const SIZES: ReadonlyMap<number, number> = new Map([
-  [0, 512],
-  [21, 512],
-  [30, 262144],
-]);
-
 /** Where the binary logarithm of the page size stands in the flags of mmap, memfd_create and shmget. */
 export const HUGE_SHIFT = 26;
 
@@ -24,13 +17,28 @@ export function hugeLogOf(flags: number): number {
   return (flags >>> HUGE_SHIFT) & 63;
 }
 
-/** Of MAP_HUGETLB, MFD_HUGETLB and SHM_HUGETLB where no size is given (default_hugepagesz may say otherwise). */
+/** Pages of 4 KiB in a huge page: 2 MiB, the size where none is asked for (default_hugepagesz may say otherwise). */
 export const DEFAULT_HUGE_PAGE = 512;
 
-/** hstate_sizelog: pages of 4 KiB in a huge page of 2^log bytes (0: the usual ones); undefined where there are none. */
-export function hugePageOfLog(mm: Mm, log: number): number | undefined {
-  if (!mm.has('hugetlb') || (log === 30 && !mm.has('hugetlb-1g'))) return undefined;
+/** 1 GiB, which not every processor has. */
+export const GIGANTIC_PAGE = 262144;
+
+/** By the binary logarithm of their bytes; 0 where no size is given. */
+const SIZES: ReadonlyMap<number, number> = new Map([
+  [0, DEFAULT_HUGE_PAGE],
+  [21, DEFAULT_HUGE_PAGE],
+  [30, GIGANTIC_PAGE],
+]);
+
+/** hstate_sizelog: pages of 4 KiB in a huge page of 2^log bytes (0: the usual ones); undefined for no size of x86-64. */
+export function hugePageOfLog(log: number): number | undefined {
   return SIZES.get(log);
+}
+
+/** The same as far as this kernel and its processor have such pages. */
+export function hugePageHere(mm: Mm, log: number): number | undefined {
+  const there = mm.has('hugetlb') && (hugePageOfLog(log) !== GIGANTIC_PAGE || mm.has('hugetlb-1g'));
+  return there ? hugePageOfLog(log) : undefined;
 }
 
 /** The file behind an anonymous mapping of huge pages (hugetlb_file_setup): each mapping has one of its own. */

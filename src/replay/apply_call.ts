@@ -8,7 +8,7 @@ import { dispatch } from './dispatch';
 import { forgetCapability, learnCapability } from './limit_events';
 import type { Mismatch } from './replay_types';
 import { reasonFor } from './reasons';
-import { clearRange, dropSeals, force, learnFromBrk, learnMemory } from './settle';
+import { clearRange, dropSeals, force, hugePlace, learnFromBrk, learnHugeFile, learnMemory } from './settle';
 import type { Life, World } from './world';
 
 const UNFINISHED: Mismatch = {
@@ -43,7 +43,10 @@ export function applyCall(
 ): Applied {
   const recorded = recordedText(event.call, event.result);
   const placed = event.result.kind === 'value' ? event.result.value : undefined;
-  if (placed !== undefined) learnFromBrk(mm, event.call, placed);
+  if (placed !== undefined) {
+    learnFromBrk(mm, event.call, placed);
+    learnHugeFile(life.files, event.call);
+  }
   const untraced = clearOccupied(mm, event, others);
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
@@ -86,8 +89,11 @@ export function applyCall(
   }
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
+  const lost = recorded === 'ENOMEM' && prediction.ok ? hugePlace(mm, event.call) : undefined;
   mm.rollback(mark);
   const reason = reasonFor(mm, event, prediction, recorded, () => others(false));
+  // Huge pages are asked for when what was there is gone.
+  if (lost !== undefined) clearRange(mm, lost.start, lost.end);
   if (placed === undefined) return result(reason);
   return result(succeedAnyway(mm, event, placed, prediction, predict, reason));
 }

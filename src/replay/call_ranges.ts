@@ -1,6 +1,7 @@
 import { pageAlignUp, vpnAdd, vpnOf, type U64 } from '../mm/addr';
 import type { PageRange } from '../mm/page_ranges';
-import { MAP_FIXED, MAP_FIXED_NOREPLACE } from '../mm/syscalls/mmap';
+import { hugeAlignUp, hugeLogOf, hugePageOfLog } from '../mm/hugetlb';
+import { MAP_FIXED, MAP_FIXED_NOREPLACE, MAP_HUGETLB } from '../mm/syscalls/mmap';
 import { MREMAP_FIXED } from '../mm/syscalls/mremap';
 import type { Syscall, SyscallEvent } from '../trace/event';
 
@@ -39,7 +40,7 @@ export function workRange(call: Syscall): PageRange | undefined {
   const passesHoles =
     call.name === 'munmap' || call.name === 'uffd_register' || call.name === 'uffd_unregister';
   if (passesHoles) return rangeOf(call.addr, call.length);
-  if (call.name === 'mmap' && (call.flags & MAP_FIXED) !== 0) return rangeOf(call.addr, call.length);
+  if (call.name === 'mmap' && (call.flags & MAP_FIXED) !== 0) return rangeOf(call.addr, mappedLength(call));
   return touchedRange(call);
 }
 
@@ -54,10 +55,16 @@ export function choosesPlace({ call }: Pick<SyscallEvent, 'call'>): boolean {
   return call.name === 'mremap' && (call.flags & MREMAP_FIXED) === 0;
 }
 
+/** Bytes that mmap maps, as far as its arguments tell: with MAP_HUGETLB whole huge pages. */
+function mappedLength({ flags, length }: Syscall & { readonly name: 'mmap' }): U64 {
+  const hugePage = (flags & MAP_HUGETLB) === 0 ? undefined : hugePageOfLog(hugeLogOf(flags));
+  return hugePage === undefined ? length : hugeAlignUp(length, hugePage);
+}
+
 /** Where a successful mmap or mremap put its memory. */
 export function resultRange({ call, result }: SyscallEvent): PageRange | undefined {
   if (result.kind !== 'value') return undefined;
-  if (call.name === 'mmap') return rangeOf(result.value, call.length);
+  if (call.name === 'mmap') return rangeOf(result.value, mappedLength(call));
   return call.name === 'mremap' ? rangeOf(result.value, call.newLength) : undefined;
 }
 

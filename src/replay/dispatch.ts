@@ -1,5 +1,6 @@
 import type { U64 } from '../mm/addr';
 import type { Mm } from '../mm/mm';
+import { hugeAlignUp } from '../mm/hugetlb';
 import { refuse, type Prediction } from '../mm/refusal';
 import { sysBrk } from '../mm/syscalls/brk';
 import { sysMbind, sysSetMempolicyHomeNode } from '../mm/syscalls/mbind';
@@ -17,6 +18,7 @@ import { segmentFile, SHM_RDONLY, sysShmat, sysShmdt } from '../mm/syscalls/shm'
 import { sysUffdRegister, sysUffdUnregister } from '../mm/syscalls/userfaultfd';
 import type { FdArg, NameArg, Syscall } from '../trace/event';
 import { byteLength } from './call_text';
+import { withHugePages } from './file_table';
 import { uffdOf } from './userfaultfds';
 import type { Life, World } from './world';
 
@@ -116,8 +118,11 @@ function attach(
   placedAt: U64 | undefined,
 ): Prediction {
   const segment = world.segments.get(call.id);
-  const size = segment?.size ?? 4096;
-  const made = life.files.make(`/SYSV${segment?.key ?? '00000000'}`, true, null, 'sysv');
+  const asked = segment?.size ?? 4096;
+  const hugePage = segment?.hugePage;
+  const size = hugePage === undefined ? asked : hugeAlignUp(asked, hugePage);
+  const ordinary = life.files.make(`/SYSV${segment?.key ?? '00000000'}`, true, null, 'sysv');
+  const made = hugePage === undefined ? ordinary : withHugePages(ordinary, hugePage);
   const file = segmentFile(made, size, (call.flags & SHM_RDONLY) !== 0);
   return sysShmat(mm, {
     id: call.id,

@@ -1,5 +1,4 @@
 import { KERNEL_FEATURES, type KernelFeature, type RuleOverrides } from '../mm/kernel_rules';
-import { MAP_STACK } from '../mm/syscalls/mmap';
 import {
   MADV_HUGEPAGE,
   MADV_MERGEABLE,
@@ -8,6 +7,17 @@ import {
   MADV_WILLNEED,
 } from '../mm/advice';
 import { pageAligned, vpnOf, type U64 } from '../mm/addr';
+import { DEFAULT_HUGE_PAGE, GIGANTIC_PAGE, hugeLogOf, hugePageOfLog } from '../mm/hugetlb';
+import {
+  MAP_ANONYMOUS,
+  MAP_FIXED,
+  MAP_FIXED_NOREPLACE,
+  MAP_GROWSDOWN,
+  MAP_HUGETLB,
+  MAP_PRIVATE,
+  MAP_SHARED,
+  MAP_STACK,
+} from '../mm/syscalls/mmap';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
 
@@ -34,6 +44,8 @@ export function inferFeatures(
   if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
     features.delete('ksm');
   if (refusedAlways(events, givesKey)) features.delete('pkeys');
+  if (refusedAlways(events, (event) => mapsHugePages(event, DEFAULT_HUGE_PAGE))) features.delete('hugetlb');
+  if (refusedAlways(events, (event) => mapsHugePages(event, GIGANTIC_PAGE))) features.delete('hugetlb-1g');
   if (events.some(refusedForSwap)) features.delete('swap');
   if (
     !snapshots.some((snapshot) =>
@@ -121,6 +133,26 @@ function givesKey({ call }: SyscallEvent): boolean {
 
 function isAdvice({ call }: SyscallEvent, ...advice: readonly number[]): boolean {
   return call.name === 'madvise' && advice.includes(call.advice) && saneRange(call.addr, call.length);
+}
+
+/** Anonymous memory of such huge pages, in a way that is wrong for no other reason. How many are free is ENOMEM. */
+function mapsHugePages({ call }: SyscallEvent, hugePage: number): boolean {
+  if (call.name !== 'mmap') return false;
+  const { flags, addr, length } = call;
+  const kind = flags & (MAP_HUGETLB | MAP_ANONYMOUS | MAP_GROWSDOWN | 0xf);
+  if (
+    kind !== (MAP_HUGETLB | MAP_ANONYMOUS | MAP_PRIVATE) &&
+    kind !== (MAP_HUGETLB | MAP_ANONYMOUS | MAP_SHARED)
+  )
+    return false;
+  const fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) !== 0;
+  const aligned = !fixed || vpnOf(addr) % hugePage === 0;
+  return (
+    hugePageOfLog(hugeLogOf(flags)) === hugePage &&
+    call.offset === 0 &&
+    aligned &&
+    saneRange(fixed ? addr : 0, length)
+  );
 }
 
 /** A range that no kernel refuses for itself. */

@@ -1,4 +1,5 @@
 import type { U64 } from '../mm/addr';
+import { DEFAULT_HUGE_PAGE, hugePageOfLog } from '../mm/hugetlb';
 import { writeSealBits } from '../mm/memfd_seal';
 import { setMemoryMerge } from '../mm/syscalls/prctl_memory_merge';
 import type { VmFile } from '../mm/vma';
@@ -7,7 +8,7 @@ import { readFd } from '../trace/strace/fd';
 import { USERFAULTFD_PATH } from './file_table';
 import { openUffd, uffdOf } from './userfaultfds';
 import { withoutSelf } from './clear_refs';
-import type { Life, World } from './world';
+import type { Life, Segment, World } from './world';
 
 /** Calls that change no mapping but what later mappings mean. All succeeded. */
 
@@ -30,8 +31,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
       closed(world, life.files.close(call.fd.fd));
       return;
     case 'shmget':
-      if (typeof call.size === 'number')
-        world.segments.set(value, { size: call.size, key: keyText(call.key) });
+      if (typeof call.size === 'number') world.segments.set(value, segmentOf(world, value, call.size, call));
       return;
     case 'other':
       noteOther(world, life, call.syscall, call.args, value);
@@ -45,7 +45,10 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
 function noteOther(world: World, life: Life, syscall: string, args: readonly string[], value: number): void {
   const [first = '', second = '', third = ''] = args;
   if (syscall === 'memfd_create') {
-    life.files.open(value, `/memfd:${quoted(first)}`, true, true);
+    const path = `/memfd:${quoted(first)}`;
+    const hugePage = hugePageIn(second, 'MFD');
+    if (hugePage === undefined) life.files.open(value, path, true, true);
+    else life.files.openHuge(value, path, true, true, hugePage);
     life.files.closeOnExec(value, second.includes('MFD_CLOEXEC'));
   }
   if (syscall === 'memfd_secret') life.files.open(value, '/secretmem', true, true);
@@ -91,6 +94,24 @@ function noteFcntl(
   if (file === null) return;
   const { memfdSeals } = world.system;
   memfdSeals.set(file.id, (memfdSeals.get(file.id) ?? 0) | writeSealBits(argument));
+}
+
+/** `SHM_HUGETLB|21<<SHM_HUGE_SHIFT`, or the same of a memfd: pages of 4 KiB in its pages; undefined for ordinary ones. */
+function hugePageIn(flags: string, prefix: 'MFD' | 'SHM'): number | undefined {
+  if (!flags.split('|').includes(`${prefix}_HUGETLB`)) return undefined;
+  const log = Number(new RegExp(`(?:^|\\|)(\\d+)<<${prefix}_HUGE_SHIFT`).exec(flags)?.[1] ?? 0);
+  return hugePageOfLog(log) ?? DEFAULT_HUGE_PAGE;
+}
+
+/** A segment that exists is what it was made as, whatever a later shmget asks. */
+function segmentOf(
+  world: World,
+  id: number,
+  size: number,
+  { key, flags }: Syscall & { readonly name: 'shmget' },
+): Segment {
+  const hugePage = hugePageIn(flags, 'SHM') ?? world.segments.get(id)?.hugePage;
+  return { size, key: keyText(key), ...(hugePage === undefined ? {} : { hugePage }) };
 }
 
 /** The text of a quoted argument. */

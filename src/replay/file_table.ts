@@ -1,4 +1,5 @@
 import type { FdArg } from '../trace/event';
+import { DEFAULT_HUGE_PAGE } from '../mm/hugetlb';
 import type { FileOps, VmFile } from '../mm/vma';
 import type { MmSystem } from '../mm/mm';
 
@@ -36,6 +37,18 @@ export class FileTable {
   /** A descriptor turns out to be the open file `id`. */
   hold(fd: number, path: string, id: number): void {
     this.put(fd, { ...this.make(path, false, null), id });
+  }
+
+  /** A file with huge pages: a memfd (MFD_HUGETLB), or one of a mounted hugetlbfs. */
+  openHuge(fd: number, path: string, deleted: boolean, writable: boolean | null, hugePage: number): void {
+    this.put(fd, { ...this.make(path, deleted, writable, 'hugetlb'), hugePage });
+  }
+
+  /** Something showed that the open files with this path have huge pages. */
+  learnHuge(path: string, hugePage: number): void {
+    for (const [fd, file] of this.files) {
+      if (file.path === path && file.hugePage !== hugePage) this.files.set(fd, withHugePages(file, hugePage));
+    }
   }
 
   /** dup: the same open file under one more descriptor. Returns what that was before. */
@@ -109,8 +122,22 @@ export class FileTable {
     writable: boolean | null,
     ops: FileOps = opsOf(path, deleted),
   ): VmFile {
-    return { id: this.system.ids.file++, path, deleted, dev: '00:00', inode: '0', ops, writable };
+    const file: VmFile = {
+      id: this.system.ids.file++,
+      path,
+      deleted,
+      dev: '00:00',
+      inode: '0',
+      ops,
+      writable,
+    };
+    return ops === 'hugetlb' ? withHugePages(file, DEFAULT_HUGE_PAGE) : file;
   }
+}
+
+/** `file` as one whose pages are huge. An attached segment stays one. */
+export function withHugePages(file: VmFile, hugePage: number): VmFile {
+  return { ...file, ops: file.ops === 'sysv' ? 'sysv' : 'hugetlb', hugePage };
 }
 
 function pathOf(fd: FdArg): { readonly path: string; readonly deleted: boolean } | undefined {

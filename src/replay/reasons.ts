@@ -2,7 +2,7 @@ import type { Mm } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
 import { MAP_ANONYMOUS, PROT_EXEC } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
-import { sameFile, untouchedOf } from '../mm/vma';
+import { hugePageOf, sameFile, untouchedOf } from '../mm/vma';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { touchedRange, workRange } from './call_ranges';
 import type { Mismatch } from './replay_types';
@@ -55,11 +55,15 @@ export function reasonFor(
     return { code: 'unseen-fault', text };
   }
   if (predicted === undefined && (recorded === 'ENOMEM' || recorded === 'EAGAIN')) {
-    const text = `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory)`;
+    const text = `${recorded}: a limit that the trace does not show (RLIMIT_*, vm.max_map_count, memory, free huge pages)`;
     return { code: 'limit-unknown', text };
   }
   if (!refused && predicted?.limit === true) {
     const text = `the rules predict ${predicted.errno}, by a limit that was another one: ${predicted.why}`;
+    return { code: 'limit-unknown', text };
+  }
+  if (call.name === 'madvise' && recorded === 'EFAULT' && predicted === undefined && onHugePages(mm, call)) {
+    const text = 'EFAULT: no huge page was free; how many there are, the trace does not show';
     return { code: 'limit-unknown', text };
   }
   if (call.name === 'mbind' && (recorded === 'EINVAL' || recorded === 'EIO' || recorded === 'EPERM')) {
@@ -79,6 +83,11 @@ export function reasonFor(
       ? 'the rules predict success; nothing was changed'
       : `the rules predict ${predicted.errno}: ${predicted.why}`;
   return { code: 'unexplained', text: `the record says ${recorded}, ${words}` };
+}
+
+function onHugePages(mm: Mm, call: Syscall): boolean {
+  const range = touchedRange(call);
+  return range !== undefined && mm.vmasIn(range.start, range.end).some((vma) => hugePageOf(vma.file) > 1);
 }
 
 function hasGap(mm: Mm, call: Syscall): boolean {

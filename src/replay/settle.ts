@@ -1,13 +1,14 @@
 import { ok } from '../base/result';
 import { vpn, vpnOf, type U64, type Vpn } from '../mm/addr';
+import { DEFAULT_HUGE_PAGE } from '../mm/hugetlb';
 import { inTaskSize, type Mm } from '../mm/mm';
 import type { PageRange } from '../mm/page_ranges';
 import { isSealed } from '../mm/seal';
 import { growDown } from '../mm/stack_growth';
 import { forceBrk, learnBrk } from '../mm/syscalls/brk';
-import { protFlags } from '../mm/syscalls/mmap';
+import { MAP_ANONYMOUS, MAP_FIXED, MAP_HUGETLB, protFlags } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
-import type { Vma } from '../mm/vma';
+import { hugePageOf, type Vma } from '../mm/vma';
 import { modifyVma, splitVma, vmaAt } from '../mm/vma_modify';
 import { visitVmas } from '../mm/vma_walk';
 import {
@@ -17,6 +18,7 @@ import {
   VM_ACCESS_FLAGS,
   VM_ACCOUNT,
   VM_GROWSDOWN,
+  VM_HUGETLB,
   VM_MAYEXEC,
   VM_MAYREAD,
   VM_MAYWRITE,
@@ -27,6 +29,7 @@ import {
 } from '../mm/vm_flags';
 import type { SignalEvent, Syscall } from '../trace/event';
 import { rangeOf } from './call_ranges';
+import type { FileTable } from './file_table';
 
 /**
  * When record and prediction differ, the record is the truth: the address space is brought to what it must have been,
@@ -134,6 +137,20 @@ function forEachPart(
     change(index, vmaAt(mm, index), start, end);
     return ok(undefined);
   });
+}
+
+/** MAP_HUGETLB on a file that has no huge pages is refused: where it succeeded, the file has them. */
+export function learnHugeFile(files: FileTable, call: Syscall): void {
+  if (call.name !== 'mmap' || (call.flags & (MAP_HUGETLB | MAP_ANONYMOUS)) !== MAP_HUGETLB) return;
+  const file = files.fileOf(call.fd);
+  if (file !== null && hugePageOf(file) === 1) files.learnHuge(file.path, DEFAULT_HUGE_PAGE);
+}
+
+/** Where a call has just put memory of huge pages over what was there; undefined where it did not. */
+export function hugePlace(mm: Mm, call: Syscall): PageRange | undefined {
+  if (call.name !== 'mmap' || (call.flags & MAP_FIXED) === 0) return undefined;
+  const vma = mm.tree.lookup(vpnOf(call.addr));
+  return vma !== undefined && hasAny(vma.flags, VM_HUGETLB) ? vma : undefined;
 }
 
 /** The first break a process asks for tells where its heap is. */

@@ -4,7 +4,16 @@ import type { Mm } from '../mm/mm';
 import { anonVmaPrepare } from '../mm/fault';
 import { growDown } from '../mm/stack_growth';
 import { setVma, vmaAt } from '../mm/vma_modify';
-import { hasAny, union, unionOf, VM_ACCOUNT, VM_GROWSDOWN, VM_SHARED, VM_WRITE } from '../mm/vm_flags';
+import {
+  hasAny,
+  union,
+  unionOf,
+  VM_ACCOUNT,
+  VM_GROWSDOWN,
+  VM_SHARED,
+  VM_SPECIAL,
+  VM_WRITE,
+} from '../mm/vm_flags';
 import { untouchedOf, vmaResized, type Vma } from '../mm/vma';
 import type { MapsEntry } from '../procfs/maps_entry';
 import { entryOfVma } from './maps_view';
@@ -167,7 +176,7 @@ function bordersAreOpen(mm: Mm, { vmas, entries }: Run): boolean {
   const open = vmas.some((vma) => vma.anonVma !== 0 || untouchedOf(vma) !== 'sure');
   return (
     open &&
-    !hasAny(first.flags, VM_SHARED) &&
+    !hasAny(first.flags, union(VM_SHARED, VM_SPECIAL)) &&
     vmas.every((vma) => like(entryOfVma(vma, mm.scalars, mm.rules))) &&
     entries.every(like)
   );

@@ -1,5 +1,6 @@
 import { textOfBytes } from '../base/bytes';
 import { bytesOfVpn, vpnOf } from '../mm/addr';
+import { DEFAULT_HUGE_PAGE } from '../mm/hugetlb';
 import type { Mm } from '../mm/mm';
 import { UNKNOWN_UFFD } from '../mm/userfaultfd_ctx';
 import type { Vma, VmFile } from '../mm/vma';
@@ -7,8 +8,10 @@ import {
   hasAny,
   unionOf,
   VM_ACCOUNT,
+  VM_DONTEXPAND,
   VM_EXEC,
   VM_GROWSDOWN,
+  VM_HUGETLB,
   VM_MAYEXEC,
   VM_MAYREAD,
   VM_MAYSHARE,
@@ -24,7 +27,7 @@ import type { ParseProblem } from '../base/parse_problem';
 import type { MapsEntry } from '../procfs/maps_entry';
 import type { TraceEvent } from '../trace/event';
 import type { FileTable } from './file_table';
-import { opsOf } from './file_table';
+import { opsOf, withHugePages } from './file_table';
 import { flagsOfMnemonics } from './maps_view';
 import type { SnapshotInput } from './replay_types';
 import { settleFaults } from './snapshot_settle';
@@ -172,13 +175,15 @@ function flagsOfEntry(entry: MapsEntry): VmFlags {
   if (printed !== undefined && printed !== null) return flagsOfMnemonics(printed).flags;
   const [r, w, x, s] = entry.perms;
   const shared = s === 's';
+  const huge = opsOf(entry.path, entry.deleted) === 'hugetlb';
   return unionOf(
     r === 'r' ? VM_READ : VM_NONE,
     w === 'w' ? VM_WRITE : VM_NONE,
     x === 'x' ? VM_EXEC : VM_NONE,
     unionOf(VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC),
     shared ? unionOf(VM_SHARED, VM_MAYSHARE) : VM_NONE,
-    !shared && w === 'w' ? VM_ACCOUNT : VM_NONE,
+    !shared && w === 'w' && !huge ? VM_ACCOUNT : VM_NONE,
+    huge ? unionOf(VM_HUGETLB, VM_DONTEXPAND) : VM_NONE,
     entry.path === '[stack]' ? VM_GROWSDOWN : VM_NONE,
   );
 }
@@ -193,8 +198,8 @@ function fileOfEntry(
   if (entry.path === '' || (entry.path.startsWith('[') && !shmemName)) return null;
   const path = shmemName ? '/dev/zero' : entry.path;
   const deleted = shmemName || entry.deleted;
-  // Separate shared anonymous mappings have the same path and are different files.
-  const distinct = opsOf(path, deleted) === 'anon-shmem' || opsOf(path, deleted) === 'sysv';
+  // Separate shared anonymous mappings have the same path and are different files, and so have those of huge pages.
+  const distinct = ['anon-shmem', 'sysv', 'hugetlb'].includes(opsOf(path, deleted));
   const file =
     there?.file !== null && there?.file !== undefined && (distinct || there.file.path === path)
       ? there.file
@@ -203,9 +208,19 @@ function fileOfEntry(
         );
   const found = file ?? files.make(path, deleted, null);
   const shown = { ...found, dev: entry.dev, inode: entry.inode };
-  const kept = found.dev === entry.dev && found.inode === entry.inode ? found : shown;
+  const same = found.dev === entry.dev && found.inode === entry.inode ? found : shown;
+  const hugePage = hugePageShown(entry);
+  const kept = hugePage === undefined || hugePage === same.hugePage ? same : withHugePages(same, hugePage);
+  if (hugePage !== undefined) files.learnHuge(path, hugePage);
   known.files.set(distinct ? `${fileKey(kept)} ${entry.inode}` : fileKey(kept), kept);
   return kept;
+}
+
+/** Pages of 4 KiB in the huge pages that smaps shows; undefined where it shows none. */
+function hugePageShown({ smaps }: MapsEntry): number | undefined {
+  if (smaps?.vmFlags?.includes('ht') !== true) return undefined;
+  const size = smaps.fields.get('KernelPageSize');
+  return size?.kind === 'number' && size.value > 4 ? Number(size.value) / 4 : DEFAULT_HUGE_PAGE;
 }
 
 function specialName(entry: MapsEntry): string | null {

@@ -29,6 +29,13 @@ export interface Life {
   readonly children: Life[];
 }
 
+/** A SysV segment: its size in bytes as shmget was asked, and the pages of 4 KiB in its pages if these are huge. */
+export interface Segment {
+  readonly size: number;
+  readonly key: string;
+  readonly hugePage?: number;
+}
+
 /** All processes of a trace at the replay's current point. */
 export class World {
   readonly system: MmSystem;
@@ -37,8 +44,8 @@ export class World {
   private readonly byTid = new Map<number, Life>();
   private readonly alive = new Set<Life>();
   private readonly users = new Map<Mm, number>();
-  /** SysV segments: size in bytes by id. */
-  readonly segments = new Map<number, { readonly size: number; readonly key: string }>();
+  /** SysV segments by id. */
+  readonly segments = new Map<number, Segment>();
   /** Address spaces that the current step touched, and processes that got or lost theirs. */
   private readonly touched = new Set<Mm>();
   private readonly moved = new Set<Life>();

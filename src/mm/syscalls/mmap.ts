@@ -19,7 +19,7 @@ import {
   hugeAlignUp,
   hugeFile,
   hugeHint,
-  hugePageOfLog,
+  hugePageHere,
 } from '../hugetlb';
 import { accountable, canDoMlock, mlockFutureOk } from '../limits';
 import { checkWriteSeal, writeSeals } from '../memfd_seal';
@@ -181,7 +181,7 @@ function backing(mm: Mm, { flags, file }: MmapArgs, anonymous: boolean): Result<
   if (!anonymous) {
     return hugePageOf(file) > 1 ? ok(file) : refuse('EINVAL', 'MAP_HUGETLB on a file that has no huge pages');
   }
-  const hugePage = hugePageOfLog(mm, hugeLogOf(flags));
+  const hugePage = hugePageHere(mm, hugeLogOf(flags));
   return hugePage === undefined
     ? refuse('EINVAL', 'the kernel or the processor has no huge pages of this size')
     : ok(hugeFile(mm, hugePage));

@@ -5,7 +5,7 @@ import { inTaskSize, type Mm, type UserfaultfdCtx } from '../mm';
 import type { PageRange } from '../page_ranges';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { watchedByOther } from '../userfaultfd_ctx';
-import { vmaIsAnonymous, vmaIsAnonShmem, type Vma } from '../vma';
+import { hugePageOf, vmaIsAnonymous, vmaIsAnonShmem, type Vma } from '../vma';
 import { modifyVma, vmaAt } from '../vma_modify';
 import { visitVmas } from '../vma_walk';
 import {
@@ -14,6 +14,7 @@ import {
   union,
   unionOf,
   VM_DROPPABLE,
+  VM_HUGETLB,
   VM_MAYWRITE,
   VM_NONE,
   VM_SHARED,
@@ -49,6 +50,9 @@ export function sysUffdRegister(ctx: UserfaultfdCtx, addr: U64, length: U64, mod
       return refuse('EINVAL', 'this memory cannot be watched in that mode (vma_can_userfault)', vma);
     if (!hasAny(vma.flags, VM_MAYWRITE))
       return refuse('EPERM', 'memory that can never be written cannot be watched', vma);
+    const huge = hugePageOf(vma.file);
+    if (span.value.end <= vma.end && span.value.end % huge !== 0)
+      return refuse('EINVAL', 'the end is not aligned to the huge pages there', vma);
     if (watchedByOther(vma, ctx)) return refuse('EBUSY', 'another userfaultfd watches this memory', vma);
   }
   return arm(mm, span.value, (vma) =>
@@ -109,7 +113,10 @@ function spanOf(mm: Mm, addr: U64, length: U64): Result<PageRange, Refusal> {
   if (!inTaskSize(start, pages)) return refuse('EINVAL', 'the range leaves the address space');
   const end = vpnAdd(start, pages);
   if (mm.dead) return refuse('ENOMEM', 'the process whose memory this userfaultfd watches has ended');
-  if (mm.firstIn(start, end) === undefined) return refuse('EINVAL', 'no memory is mapped there');
+  const first = mm.firstIn(start, end);
+  if (first === undefined) return refuse('EINVAL', 'no memory is mapped there');
+  if (start % hugePageOf(first.file) !== 0)
+    return refuse('EINVAL', 'the start is not aligned to the huge pages there', first);
   return ok({ start, end });
 }
 
@@ -119,14 +126,14 @@ function spanOf(mm: Mm, addr: U64, length: U64): Result<PageRange, Refusal> {
  */
 function canUserfault({ mm, features, offers }: UserfaultfdCtx, vma: Vma, flags: VmFlags): boolean {
   if (hasAny(vma.flags, VM_DROPPABLE) && !mm.rules.uffdWatchesDroppable) return false;
-  if (vma.special !== null || (vma.file?.ops !== 'hugetlb' && hasAny(vma.flags, VM_SPECIAL))) return false;
+  if (vma.special !== null || (!hasAny(vma.flags, VM_HUGETLB) && hasAny(vma.flags, VM_SPECIAL))) return false;
   const wp = hasAny(flags, VM_UFFD_WP);
   if (features.wpAsync && wp && !hasAny(flags, unionOf(VM_UFFD_MISSING, VM_UFFD_MINOR))) return true;
   if (vmaIsAnonymous(vma)) return !hasAny(flags, VM_UFFD_MINOR);
   if (wp && offers?.wpShmem === false) return false;
   if (hasAny(flags, VM_UFFD_MINOR) && offers?.minorShmem === false) return false;
   if (vma.file?.ops === 'file') mm.noteDecides('filesystem');
-  return vma.file?.ops === 'file' || vma.file?.ops === 'hugetlb' || vmaIsAnonShmem(vma);
+  return vma.file?.ops === 'file' || hasAny(vma.flags, VM_HUGETLB) || vmaIsAnonShmem(vma);
 }
 
 /** Gives what `wanted` says to each VMA of the range that it does not pass over (undefined). */
