@@ -53,9 +53,12 @@ export function applyCall(
   mm.takeDecided('capability');
   mm.takeDecided('filesystem');
   const prediction = predict();
-  const open = mm.takeDecided('capability');
+  const granted = predictedText(event.call, prediction);
   const onFilesystem = mm.takeDecided('filesystem');
-  const predicted = open || onFilesystem ? '?' : predictedText(event.call, prediction);
+  // The capability is open: it decides where the call would end otherwise without it.
+  const open =
+    mm.takeDecided('capability') && textWithoutCapability(mm, life, mark, event, predict) !== granted;
+  const predicted = open || onFilesystem ? '?' : granted;
   const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
 
   if (event.result.kind === 'unknown') {
@@ -75,7 +78,6 @@ export function applyCall(
   }
   if (open) {
     // With the capability the call goes as predicted; only without it a limit refuses.
-    const granted = predictedText(event.call, prediction);
     if (granted === recorded || (granted === '?' && placed !== undefined)) {
       learnCapability(life, true);
       return result(untraced);
@@ -108,6 +110,23 @@ function refusedForLackOfIt(
   mm.rollback(mark);
   learnCapability(life, false);
   return predict();
+}
+
+/** How a process without CAP_IPC_LOCK would see the call end; afterwards all is as the prediction made it. */
+function textWithoutCapability(
+  mm: Mm,
+  life: Life,
+  mark: MmMark,
+  event: SyscallEvent,
+  predict: () => Prediction | undefined,
+): string {
+  const text = predictedText(event.call, refusedForLackOfIt(mm, life, mark, predict));
+  forgetCapability(life);
+  mm.rollback(mark);
+  predict();
+  mm.takeDecided('capability');
+  mm.takeDecided('filesystem');
+  return text;
 }
 
 /** The record says success where the rules said no: learn what must have been, try again, else force it. */

@@ -14,7 +14,7 @@ const RESOURCES: Readonly<Record<string, LimitName>> = {
 };
 
 /** Calls after which a process may have other capabilities than before. */
-const CHANGES_CAPABILITIES = /^(?:capset|set(?:re|res|fs)?uid|unshare|setns)(?:32)?$/;
+const CHANGES_CAPABILITIES = /^(?:set(?:re|res|fs)?uid|unshare|setns)(?:32)?$/;
 
 /** What a successful call tells of the limits of `life`, or of the process that it names. */
 export function noteLimits(world: World, life: Life, call: Syscall): void {
@@ -33,6 +33,10 @@ export function noteLimits(world: World, life: Life, call: Syscall): void {
     case 'ugetrlimit':
       setLimit(life, first, limitOf(second));
       return;
+    case 'capset':
+      if (lacksIpcLock(second)) learnCapability(life, false);
+      else forgetCapability(life);
+      return;
     default:
       if (CHANGES_CAPABILITIES.test(call.syscall)) forgetCapability(life);
   }
@@ -42,6 +46,20 @@ export function noteLimits(world: World, life: Life, call: Syscall): void {
 export function forgetCapability(life: Life): void {
   const { ipcLock: _forgotten, ...limits } = life.limits;
   life.limits = limits;
+}
+
+const CAP_IPC_LOCK = 14n;
+
+/**
+ * Does `{effective=1<<CAP_NET_RAW|0x1, permitted=…}` lack CAP_IPC_LOCK? What cannot be read does not, and a process that has
+ * the capability may have it in a namespace where it lifts no limit.
+ */
+function lacksIpcLock(text: string): boolean {
+  const words = /\beffective=([^,]+)/.exec(text)?.[1]?.split('|') ?? ['?'];
+  return words.every((word) => {
+    if (/^1<<CAP_[A-Z_]+$/.test(word)) return word !== '1<<CAP_IPC_LOCK';
+    return /^(?:0|0x[0-9a-f]+)$/.test(word) && ((BigInt(word) >> CAP_IPC_LOCK) & 1n) === 0n;
+  });
 }
 
 /** A call showed whether the process has CAP_IPC_LOCK. */

@@ -2,7 +2,7 @@ import { hexOfVpn, type Vpn } from '../mm/addr';
 import type { Trace } from '../trace/event';
 import { entriesOfVmas, lastColumn } from './maps_view';
 import { Replayer } from './replayer';
-import type { ReplayOptions, ReplayStep } from './replay_types';
+import type { MismatchCode, ReplayOptions, ReplayStep } from './replay_types';
 import type { Life } from './world';
 
 /** One line of `vmalens replay --states`. */
@@ -12,6 +12,8 @@ export interface StateLine {
   readonly call: string;
   readonly recorded: string;
   readonly predicted: string;
+  /** Reason code where the record is none that the prediction allows; see {@link ReplayStep.mismatch}. */
+  readonly mismatch?: MismatchCode;
   readonly vmas: readonly {
     readonly start: string;
     readonly end: string;
@@ -64,6 +66,7 @@ function stateLine(
     call: step.call,
     recorded: step.recorded,
     predicted: step.predicted,
+    ...(step.mismatch === undefined ? {} : { mismatch: step.mismatch.code }),
     vmas: entries.map((entry) => ({
       start: hexOfVpn(entry.start),
       end: hexOfVpn(entry.end),

@@ -1,4 +1,5 @@
 import { compareRecording, sequenceStart, type CompareOptions, type Difference } from './compare';
+import { formatSmapsHeaderAndFlags } from '../../src/procfs/format_maps';
 import type { Recording } from './recording';
 import { shrinkList, simplerCalls, simplifyList, type Trial } from './shrink';
 
@@ -92,10 +93,14 @@ export function recordingText(recording: Recording, differenceLine: number): str
     const records = [];
     for (; recording.records[at]?.line === index + 1; at++) records.push(recording.records[at]);
     const opened = OPENING.exec(line)?.[2];
-    if (opened !== undefined && !used.has(opened)) return;
-    out.push(line);
+    if (opened === undefined || used.has(opened)) out.push(line);
     for (const record of records) {
       if (record !== undefined) out.push(`@${record.pid} 0 0`, ...record.vmas.map((vma) => ` ${vma}`));
+    }
+    for (const snapshot of recording.snapshots) {
+      if (snapshot.line !== index + 1) continue;
+      const smaps = snapshot.entries.flatMap((entry) => formatSmapsHeaderAndFlags(entry).split('\n'));
+      out.push(`%${snapshot.pid}`, ...smaps.filter((line) => line !== '').map((line) => ` ${line}`));
     }
   });
   return `${out.join('\n')}\n# end\n`;

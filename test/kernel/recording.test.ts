@@ -72,6 +72,36 @@ describe('readRecording', () => {
     ]);
   });
 
+  it('reads the whole map of a process where one stands', () => {
+    const smaps = [
+      '%1001',
+      ' 00400000-00401000 r--p 00000000 fe:00 12                         /usr/bin/recorder',
+      ' VmFlags: rd mr mw me ',
+      ' 7ffffffbe000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]',
+      ' Anonymous:           260 kB',
+      ' VmFlags: rd wr mr mw me gd ac ',
+      '',
+    ].join('\n');
+    const whole = readRecording(TEXT.replace('1001 mmap(', `${smaps}1001 mmap(`));
+    expect(whole.snapshots.map(({ pid, line, entries }) => [pid, line, entries.length])).toEqual([
+      [1001, 3, 2],
+    ]);
+    expect(whole.trace).toBe(recording.trace);
+    expect(whole.records).toEqual(recording.records);
+    expect(recordingText(whole, 4)).toContain('%1001\n 00400000-');
+    // One page more than that exceeds the limit.
+    const limited = (pages: number): string =>
+      smaps.replace(
+        '%1001',
+        `1001 setrlimit(RLIMIT_AS, {rlim_cur=${pages * 4096}, rlim_max=RLIM64_INFINITY}) = 0\n%1001`,
+      );
+    const compared = (pages: number): string | undefined =>
+      compareRecording(readRecording(TEXT.replace('1001 mmap(', `${limited(pages)}1001 mmap(`)), {
+        kernel: '6.12',
+      }).differences[0]?.predicted;
+    expect([compared(69), compared(68)]).toEqual([undefined, 'ENOMEM']);
+  });
+
   it('sees that a recording was cut off', () => {
     expect(readRecording(TEXT.replace('# end\n', '')).complete).toBe(false);
     expect(readRecording(TEXT.replace('# end\n', '# a process was lost\n# end\n')).complete).toBe(false);

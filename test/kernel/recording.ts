@@ -1,5 +1,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { assert } from '../../src/base/assert';
+import { parseMaps } from '../../src/procfs/maps';
+import type { SnapshotInput } from '../../src/replay/replay_types';
 import { parseRuleOverride, type RuleOverrides } from '../../src/mm/kernel_rules';
 
 /**
@@ -20,6 +22,8 @@ export interface Recording {
   /** Its lines; line N of the trace is `lines[N - 1]`. */
   readonly lines: readonly string[];
   readonly records: readonly VmaRecord[];
+  /** The whole of smaps after a line of the trace, where memory outside of the arena counts. */
+  readonly snapshots: readonly SnapshotInput[];
   /** False if the recorder or the kernel died on the way. */
   readonly complete: boolean;
 }
@@ -48,6 +52,7 @@ export function readRecording(text: string): Recording {
   const source = text.split('\n');
   const lines: string[] = [];
   const records: VmaRecord[] = [];
+  const snapshots: SnapshotInput[] = [];
   const before = new Map<number, readonly string[]>();
   for (let i = 0; i < source.length; i++) {
     const line = source[i] ?? '';
@@ -57,6 +62,10 @@ export function readRecording(text: string): Recording {
       i += vmas.length - head - tail;
       before.set(pid, vmas);
       records.push({ line: lines.length, pid, vmas });
+    } else if (line.startsWith('%')) {
+      const smaps = indented(source, i + 1);
+      i += smaps.length;
+      snapshots.push(snapshotOf(Number(line.slice(1)), lines.length, smaps));
     } else if (line !== '' && !line.startsWith('#')) lines.push(line);
   }
   const mapRoom = note(source, 'map-room');
@@ -68,6 +77,7 @@ export function readRecording(text: string): Recording {
     trace: `${lines.join('\n')}\n`,
     lines,
     records,
+    snapshots,
     complete: source.includes('# end') && !source.some((line) => line.startsWith('# a process was lost')),
   };
 }
@@ -86,12 +96,23 @@ function splice(
   source: readonly string[],
   at: number,
 ): readonly string[] {
+  assert(head + tail <= old.length, 'a record keeps lines of the one before it');
+  const middle = indented(source, at);
+  if (middle.length === 0 && head === old.length) return old;
+  return [...old.slice(0, head), ...middle, ...old.slice(old.length - tail)];
+}
+
+/** The indented lines from `at` on, without their indent. */
+function indented(source: readonly string[], at: number): readonly string[] {
   let end = at;
   while (source[end]?.startsWith(' ') === true) end++;
-  assert(head + tail <= old.length, 'a record keeps lines of the one before it');
-  if (end === at && head === old.length) return old;
-  const middle = source.slice(at, end).map((line) => line.slice(1));
-  return [...old.slice(0, head), ...middle, ...old.slice(old.length - tail)];
+  return source.slice(at, end).map((line) => line.slice(1));
+}
+
+function snapshotOf(pid: number, line: number, smaps: readonly string[]): SnapshotInput {
+  const { entries, problems } = parseMaps(`${smaps.join('\n')}\n`);
+  assert(problems.length === 0, `a snapshot can be read: ${problems[0]?.text ?? ''}`);
+  return { label: `smaps of ${pid}`, pid, line, entries };
 }
 
 function words(source: readonly string[], name: string): readonly string[] {

@@ -67,6 +67,47 @@ describe('limits in a trace', () => {
     expect(outcomes(dropped).slice(4)).toEqual(['0 0', 'ENOMEM ?']);
   });
 
+  it('knows from capset that CAP_IPC_LOCK is gone, not that it is of use', () => {
+    const limit = '1 setrlimit(RLIMIT_MEMLOCK, {rlim_cur=4096, rlim_max=4096}) = 0';
+    const header = 'capset({version=_LINUX_CAPABILITY_VERSION_3, pid=0}';
+    const lockAfter = (effective: string): string | undefined =>
+      outcomes(
+        [
+          limit,
+          `1 ${MAP}`,
+          `1 ${header}, {effective=${effective}, permitted=1<<CAP_IPC_LOCK, inheritable=0}) = 0`,
+          '1 mlock(0x10000000, 8192) = -1 ENOMEM (no)',
+        ].join('\n'),
+      )[1];
+    expect(lockAfter('0')).toBe('ENOMEM ENOMEM');
+    expect(lockAfter('1<<CAP_CHOWN|1<<CAP_KILL|0x1fffeffb000')).toBe('ENOMEM ENOMEM');
+    expect(lockAfter('1<<CAP_CHOWN|1<<CAP_IPC_LOCK')).toBe('ENOMEM ?');
+    expect(lockAfter('0x1fffeffffff')).toBe('ENOMEM ?');
+    expect(lockAfter('CAP_WHATEVER')).toBe('ENOMEM ?');
+  });
+
+  it('learns no capability from a call that ends the same with and without it', () => {
+    const text = [
+      '1 setrlimit(RLIMIT_MEMLOCK, {rlim_cur=4096, rlim_max=4096}) = 0',
+      '1 mmap(0x10000000, 32768, PROT_NONE, MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS, -1, 0) = 0x10000000',
+      // Without the capability it is too much, with it the memory cannot be brought in.
+      '1 mlock(0x10000000, 8192) = -1 ENOMEM (no)',
+      '1 mprotect(0x10000000, 32768, PROT_READ) = 0',
+      '1 mlock(0x10002000, 8192) = -1 ENOMEM (no)',
+    ].join('\n');
+    expect(outcomes(text).slice(1)).toEqual(['ENOMEM ENOMEM', '0 0', 'ENOMEM ?']);
+  });
+
+  it('refuses what exceeds RLIMIT_AS or RLIMIT_DATA also where the kernel may choose the place', () => {
+    const map = (prot: string): string =>
+      `1 mmap(NULL, 12288, ${prot}, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 ENOMEM (no)`;
+    const limited = (name: string, call: string): string[] =>
+      outcomes(`1 setrlimit(${name}, {rlim_cur=8192, rlim_max=8192}) = 0\n${call}`);
+    expect(limited('RLIMIT_AS', map('PROT_READ'))).toEqual(['ENOMEM ENOMEM']);
+    expect(limited('RLIMIT_DATA', map('PROT_READ|PROT_WRITE'))).toEqual(['ENOMEM ENOMEM']);
+    expect(limited('RLIMIT_DATA', map('PROT_READ'))).toEqual(['ENOMEM ? limit-unknown']);
+  });
+
   it('takes a refusal that no known limit explains for a limit that is not shown', () => {
     const text = `1 ${MAP.replace('= 0x10000000', '= -1 ENOMEM (no)')}`;
     expect(outcomes(text)).toEqual(['ENOMEM 0x10000000 limit-unknown']);

@@ -132,7 +132,7 @@ async function writeStates(
   range: PageRange | undefined,
   { stdout }: CliContext,
 ): Promise<number> {
-  for (const state of statesLines(input.loaded.trace, input.options, range)) {
+  for (const { mismatch: _, ...state } of statesLines(input.loaded.trace, input.options, range)) {
     await stdout.raw(`${jsonText({ ...state, vmas: state.vmas.map((vma) => ({ ...vma })) })}\n`);
     if (stdout.closed) break;
   }

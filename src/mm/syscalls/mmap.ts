@@ -62,7 +62,7 @@ import {
 } from '../vm_flags';
 import { ksmCompatible } from './madvise';
 import { STACK_GUARD_PAGES } from '../stack_growth';
-import { makeRoom, sharedZeroFile, shmemEnough } from './mmap_room';
+import { makeRoom, mayMapNew, sharedZeroFile, shmemEnough } from './mmap_room';
 
 const MAP_TYPE = 0xf;
 export const MAP_SHARED = 1;
@@ -156,7 +156,10 @@ export function doMmap(mm: Mm, args: MmapArgs): Prediction {
   const denied = mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC));
   const why = 'PR_SET_MDWE forbids memory that is writable and executable';
   if (denied && (start === 'anywhere' || !mm.rules.fixedUnmapsFirst)) return refuse('EACCES', why);
-  if (start === 'anywhere' && args.placedAt === undefined) return ok('anywhere');
+  if (start === 'anywhere' && args.placedAt === undefined) {
+    const allowed = mayMapNew(mm, flags.value, pages);
+    return allowed.ok ? ok('anywhere') : allowed;
+  }
   const at =
     start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
   if (!inTaskSize(at, pages)) return refuse('ENOMEM', 'the range leaves the address space');

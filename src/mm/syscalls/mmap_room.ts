@@ -25,6 +25,13 @@ export function makeRoom(mm: Mm, start: Vpn, end: Vpn, flags: VmFlags): Result<v
   return enough;
 }
 
+/** The same where nothing lies yet, wherever that will be. */
+export function mayMapNew(mm: Mm, flags: VmFlags, pages: number): Result<void, Refusal> {
+  const allowed = mayExpandVm(mm, flags, pages);
+  if (!allowed.ok) return allowed;
+  return accountable(flags) ? enoughMemory(mm, pages) : ok(undefined);
+}
+
 /** shmem_acct_size: the file behind shared anonymous memory is charged when what was there is gone already. */
 export function shmemEnough(mm: Mm, flags: VmFlags, pages: number): Result<void, Refusal> {
   if (!hasAny(flags, VM_SHARED) || hasAny(flags, VM_NORESERVE)) return ok(undefined);

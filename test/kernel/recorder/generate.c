@@ -36,7 +36,7 @@ static const unsigned WEIGHT[CALLS] = {
     [C_NAME] = 10,         [C_BRK] = 4,         [C_MLOCK] = 3,         [C_MLOCK2] = 2,
     [C_MUNLOCK] = 3,       [C_MLOCKALL] = 1,    [C_MUNLOCKALL] = 1,    [C_SHMAT] = 3,
     [C_SHMDT] = 2,         [C_REMAP_FILE_PAGES] = 2, [C_MEMORY_MERGE] = 1, [C_MDWE] = 1,
-    [C_FILE_SEAL] = 1,
+    [C_FILE_SEAL] = 1,     [C_RLIMIT] = 8,      [C_CAPSET] = 2,
     [C_TOUCH] = 10,        [C_FORK] = 3,        [C_EXIT] = 1,
 };
 
@@ -85,6 +85,8 @@ void choose_style(const unsigned *percent)
         style->weight[i] = WEIGHT[i] * factor * percent[i];
     }
     if (percent[C_MMAP]) style->weight[C_MMAP] += WEIGHT[C_MMAP];
+    style->limits = chance(25) && (percent[C_RLIMIT] || percent[C_CAPSET]);
+    if (!style->limits) style->weight[C_RLIMIT] = style->weight[C_CAPSET] = 0;
     style->ops = 20 + below(chance(20) ? 160 : 70);
     style->near_pages = 4 + below(chance(30) ? NEAR_PAGES - 4 : 16);
     style->longest = 1 + below(style->near_pages);
@@ -456,6 +458,8 @@ static bool fill(struct op *op, const struct proc *self)
         a[1] = F_ADD_SEALS;
         a[2] = 8UL << below(2);
         return S->style.memfd;
+    case C_RLIMIT: memset(a, 0, sizeof op->a); gen_rlimit(op, self, is_odd()); return true;
+    case C_CAPSET: memset(a, 0, sizeof op->a); gen_capset(op); return true;
     case C_TOUCH: a[2] = 23; return gen_touch(op, self);
     case C_FORK: a[1] = 0; a[0] = S->style.share && chance(50); return alive() < (int)S->style.procs;
     case C_EXIT: a[0] = a[1] = 0; return alive() > 1;

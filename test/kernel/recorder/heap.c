@@ -33,7 +33,7 @@ bool place_heap(void)
     if (!read_stat(stat)) return false;
     struct prctl_mm_map map = {
         .start_code = stat[START_CODE], .end_code = stat[END_CODE],   .start_data = stat[START_DATA],
-        .end_data = stat[END_DATA],     .start_brk = HEAP,            .brk = HEAP,
+        .end_data = stat[START_DATA],     .start_brk = HEAP,            .brk = HEAP,
         .start_stack = stat[START_STACK], .arg_start = stat[ARG_START], .arg_end = stat[ARG_END],
         .env_start = stat[ENV_START],   .env_end = stat[ENV_END],     .exe_fd = -1U,
     };

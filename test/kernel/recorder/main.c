@@ -135,6 +135,7 @@ static bool run_script(void)
 {
     bool done = S->script_ops == 0 || run_sequence();
     S->script_at = S->script_ops = 0;
+    S->style.limits = false;
     return done;
 }
 
@@ -168,6 +169,7 @@ static bool record_script(const struct options *options)
         struct op *op = &S->script[S->script_ops];
         if (!parse_op(line, op) || !is_safe(op)) continue;
         own_segment(op, from);
+        if (op->call == C_RLIMIT || op->call == C_CAPSET) S->style.limits = true;
         if (++S->script_ops == MAX_OPS) fail("a sequence is too long", options->script);
     }
     return done && run_script();

@@ -27,6 +27,8 @@ typedef uint64_t u64;
 #define HEAP_PAGES 40UL
 #define HEAP (ARENA + HEAP_PAGE * PAGE)
 
+/* What a recording calls the program. */
+#define PROGRAM "/usr/bin/recorder"
 #define FIRST_LABEL 1001
 #define MAX_PROCS 6
 #define MAX_RANGES 3
@@ -59,6 +61,8 @@ enum call_id {
     C_MEMORY_MERGE,
     C_MDWE,
     C_FILE_SEAL,
+    C_RLIMIT,
+    C_CAPSET,
     C_TOUCH,
     C_FORK,
     C_EXIT,
@@ -74,6 +78,7 @@ struct op {
     char text[MAX_TEXT];
     int ranges; /* C_PROCESS_MADVISE */
     u64 range[MAX_RANGES][2];
+    int whose; /* C_RLIMIT: label of the process, 0 for itself */
     int child; /* C_FORK: label of the child, 0 for the next free one; a[0] is 1 for one that shares the memory */
 };
 
@@ -122,6 +127,7 @@ struct style {
     unsigned names;
     unsigned procs;
     bool file, memfd, zero, shared, hint, far, growsdown, droppable, guard, ksm, populate, share;
+    bool limits; /* limits change, so all memory counts: the recording tells what lies outside of the arena */
 };
 
 /* All state that the processes of a sequence share. One of them runs at a time: whose turn it is. */
@@ -148,6 +154,8 @@ struct shared {
 extern struct shared *S;
 extern const char *work_dir;
 extern int out_fd;
+/* Which process this is: index into S->proc. */
+extern int me;
 
 /* calls.c */
 const char *call_name(int call);
@@ -155,10 +163,23 @@ int call_by_option(const char *name);
 long make_call(const struct op *op);
 void print_op(char *out, size_t size, const struct op *op);
 bool parse_op(const char *line, struct op *op);
-bool is_safe(const struct op *op);
 const char *error_name(int error);
 const char *error_text(int error);
 const char *fd_note(u64 fd);
+
+/* safe.c */
+bool is_safe(const struct op *op);
+
+/* rlimits.c */
+void gen_rlimit(struct op *op, const struct proc *self, bool odd);
+void gen_capset(struct op *op);
+long make_rlimit(const struct op *op);
+long make_capset(const struct op *op);
+void print_rlimit(char *text, size_t size, const struct op *op);
+void print_capset(char *text, size_t size, const struct op *op);
+bool parse_rlimit(const char *text, struct op *op);
+bool parse_capset(const char *text, struct op *op);
+void show_rlimits(void);
 
 /* generate.c */
 uint32_t rnd(void);
@@ -169,8 +190,10 @@ void generate(struct op *op, const struct proc *self);
 
 /* smaps.c */
 bool read_vmas(struct proc *proc);
+void emit_snapshot(void);
 
 /* sequence.c */
+void emit_call(const struct op *op, struct outcome outcome);
 void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void flush_out(void);
 int slot_of(int label);

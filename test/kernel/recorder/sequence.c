@@ -25,12 +25,14 @@
 /* Of a process that shares its memory; the lowest part is where faults are caught. */
 #define SHARER_STACK (1UL << 18)
 #define FAULT_STACK 16384UL
+/* Of the first process of a sequence: more than its calls ever need. */
+#define OWN_STACK (1UL << 18)
 
 const unsigned SEGMENT_PAGES[SEGMENTS] = {1, 3, 6};
 static const unsigned SEGMENT_KEY[SEGMENTS] = {0x766d6101, 0x766d6103, 0x766d6106};
 
 /* Which process this is: index into S->proc. Processes that share their memory share this too: the one whose turn it is. */
-static int me;
+int me;
 
 /* Output: one buffer for all processes, since one writes at a time. */
 
@@ -119,7 +121,7 @@ static void record_vmas(void)
     for (int i = head; i < now->vmas - tail; i++) emit(" %s\n", now->vma[i].line);
 }
 
-static void emit_call(const struct op *op, struct outcome outcome)
+void emit_call(const struct op *op, struct outcome outcome)
 {
     char text[1024];
     print_op(text, sizeof text, op);
@@ -331,6 +333,11 @@ static pid_t make_sharer(int slot)
     char *stack = mmap(NULL, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) return -1;
     S->proc[slot].stack = stack;
+    if (S->style.limits) {
+        struct op op = {.call = C_MMAP, .a = {0, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1UL}};
+        emit_call(&op, (struct outcome){(long)stack, 0});
+        record_vmas();
+    }
     return clone(start_sharer, stack + SHARER_STACK, CLONE_VM | SIGCHLD, (void *)(intptr_t)slot);
 }
 
@@ -349,6 +356,7 @@ static int fork_child(struct op *op)
         begin_child(slot);
         return slot;
     }
+    S->proc[slot].task = pid;
     if (pid < 0) S->proc[slot].label = 0;
     emit_call(op, (struct outcome){pid < 0 ? -1 : op->child, errno});
     record_vmas();
@@ -369,6 +377,12 @@ static void leave(void)
     _exit(0);
 }
 
+/* Calls that change no memory, but what later calls do. */
+static bool is_setting(int call)
+{
+    return call == C_MEMORY_MERGE || call == C_MDWE || call == C_FILE_SEAL || call == C_RLIMIT || call == C_CAPSET;
+}
+
 static void run_op(struct op *op)
 {
     struct outcome outcome;
@@ -381,7 +395,7 @@ static void run_op(struct op *op)
     outcome.error = errno;
     emit_call(op, outcome);
     /* No memory call, no record: what it changed shows after the next one. */
-    if (op->call == C_MEMORY_MERGE || op->call == C_MDWE || op->call == C_FILE_SEAL) return;
+    if (is_setting(op->call)) return;
     record_vmas();
     if (outcome.value != -1) give_back(op, outcome.value);
 }
@@ -425,6 +439,7 @@ static bool is_mapped(u64 addr, u64 length)
 static bool is_possible(const struct op *op)
 {
     if (op->call == C_TOUCH && !is_mapped(op->a[0], op->a[1])) return false;
+    if (op->call == C_RLIMIT && op->whose && slot_of(op->whose) < 0) return false;
     if (op->call == C_PROCESS_MADVISE && op->a[0] == FD_PARENT && slot_of(S->proc[me].parent) < 0) return false;
     return is_safe(op);
 }
@@ -469,6 +484,13 @@ static void catch_faults(void)
     sigaction(SIGBUS, &action, NULL);
 }
 
+/* The recorder's own stack: afterwards no limit can come into its way, and its size counts the same all the time. */
+static __attribute__((noinline)) void grow_stack(void)
+{
+    char deep[OWN_STACK];
+    for (size_t i = OWN_STACK; i > 0; i -= PAGE) *(volatile char *)&deep[i - PAGE] = 0;
+}
+
 /* Runs one sequence to its end; false if a process was lost. */
 bool run_sequence(void)
 {
@@ -482,11 +504,17 @@ bool run_sequence(void)
     if (pid == 0) {
         me = 0;
         setpgid(0, 0);
+        S->proc[0].task = getpid();
+        grow_stack();
         catch_faults();
-        emit("%d execve(\"/usr/bin/recorder\", [\"recorder\"], 0x7ffc00000000 /* 0 vars */) = 0\n", S->proc[0].label);
+        emit("%d execve(\"" PROGRAM "\", [\"recorder\"], 0x7ffc00000000 /* 0 vars */) = 0\n", S->proc[0].label);
         limit_maps();
         find_heap();
         open_files();
+        if (S->style.limits) {
+            show_rlimits();
+            emit_snapshot();
+        }
         live(0);
     }
     bool ended = await_turn(MAIN_TURN);

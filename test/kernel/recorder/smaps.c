@@ -1,6 +1,7 @@
 /* The VMAs of the arena, read by the process itself from /proc/self/smaps. */
 #include "recorder.h"
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,6 +53,32 @@ static void finish(struct vma *vma, const char *perms, const char *flags, const 
     vma->sealed = strstr(list, "sl") != NULL;
     vma->heap = !strcmp(name, "[heap]");
     snprintf(vma->line, sizeof vma->line, "%lx-%lx %s %lx %s %s", vma->start, vma->end, perms, vma->offset, list, name);
+}
+
+/* What a snapshot needs of smaps: the header of each VMA, whether it was written to, its flags. */
+static bool is_shown(const char *line)
+{
+    if (!strncmp(line, "Anonymous:", 10)) return strtoul(line + 10, NULL, 10) > 0;
+    return !strncmp(line, "VmFlags:", 8) || line[0] < 'A' || line[0] > 'Z';
+}
+
+/* The whole of smaps, so that the replay knows what lies outside of the arena. The program is named as execve has it. */
+void emit_snapshot(void)
+{
+    char program[256];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (n < 0 || !read_all()) {
+        S->failed = true;
+        return;
+    }
+    program[n] = 0;
+    emit("%%%d\n", S->proc[me].label);
+    for (char *line = text, *end; *line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = 0;
+        char *name = strstr(line, program);
+        if (name && !strcmp(name, program)) emit(" %.*s%s\n", (int)(name - line), line, PROGRAM);
+        else if (is_shown(line)) emit(" %s\n", line);
+    }
 }
 
 bool read_vmas(struct proc *proc)
