@@ -4,6 +4,7 @@ import { TASK_SIZE_PAGES, VPN_END } from './addr';
 import type { AnonVmaName, AnonVmaNames } from './anon_vma_name';
 import type { KernelFeature, KernelRules } from './kernel_rules';
 import type { Overcommit, ProcessLimits } from './process_limits';
+import { UNKNOWN_PKEYS, type PkeyState } from './pkey_state';
 import { withoutPages, type PageRanges } from './page_ranges';
 import { overlaps, type Vma } from './vma';
 import { VmaTree } from './vma_tree';
@@ -24,6 +25,8 @@ export interface MmSystem {
   /** vm.overcommit_memory, and pages of memory and swap; undefined where nothing told. */
   readonly overcommit: Overcommit;
   readonly commitPages: number | undefined;
+  /** Has the trace shown a pkey_alloc or pkey_free? Without them it may hold memory calls only. */
+  readonly pkeys: { traced: boolean };
   /** Seal checks: VMAs that each policy visits, counted whichever is in force. */
   readonly sealVisits: { prePass: number; inLoop: number };
 }
@@ -32,7 +35,7 @@ export interface MmSystem {
  * What a call can depend on unseen: writes to memory (`access`), CAP_IPC_LOCK (`capability`), or which file system a file
  * is on (`filesystem`).
  */
-export type Unseen = 'access' | 'capability' | 'filesystem';
+export type Unseen = 'access' | 'capability' | 'filesystem' | 'pkey';
 
 /**
  * `struct userfaultfd_ctx`: what a descriptor of userfaultfd(2) stands for. It works on the memory of the process that
@@ -92,6 +95,7 @@ export interface MmScalars {
   readonly mdweOwn: boolean;
   /** Pages with guard markers (MADV_GUARD_INSTALL): any access faults. */
   readonly guards: PageRanges;
+  readonly pkeys: PkeyState;
   /** The whole map is known: what is not in it does not exist. False: it may exist unseen. */
   readonly complete: boolean;
 }
@@ -106,6 +110,7 @@ const NEW_MM: MmScalars = {
   mdwe: false,
   mdweOwn: false,
   guards: [],
+  pkeys: UNKNOWN_PKEYS,
   complete: false,
 };
 

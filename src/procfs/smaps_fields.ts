@@ -39,6 +39,9 @@ const NEWER_FIELDS: readonly string[] = [
 
 const KILOBYTE_FIELDS: ReadonlySet<string> = new Set([...OLD_FIELDS, ...NEWER_FIELDS]);
 
+/** The protection key of a mapping, printed where the processor has keys. */
+export const PROTECTION_KEY = 'ProtectionKey';
+
 /** Is it an amount in kB in every kernel that prints it? False for unknown fields. */
 export function isKilobyteField(name: string): boolean {
   return KILOBYTE_FIELDS.has(name);

@@ -1,7 +1,8 @@
 import type { U64 } from '../mm/addr';
 import type { Mm, MmMark } from '../mm/mm';
+import { learnPkey } from '../mm/pkeys';
 import type { Prediction } from '../mm/refusal';
-import type { SyscallEvent } from '../trace/event';
+import type { Syscall, SyscallEvent } from '../trace/event';
 import { choosesPlace, placedRange, resultRange, touchedRange } from './call_ranges';
 import { predictedText, recordedText } from './call_text';
 import { dispatch } from './dispatch';
@@ -50,15 +51,16 @@ export function applyCall(
   const untraced = clearOccupied(mm, event, others);
   const mark = mm.begin();
   const predict = (): Prediction | undefined => dispatch(world, life, mm, event.call, placed, event);
-  mm.takeDecided('capability');
+  openQuestion(mm, life, event.call);
   mm.takeDecided('filesystem');
   const prediction = predict();
   const granted = predictedText(event.call, prediction);
   const onFilesystem = mm.takeDecided('filesystem');
-  // The capability is open: it decides where the call would end otherwise without it.
+  // A question is open only where the call would end otherwise without what it asks for.
+  const asked = openQuestion(mm, life, event.call);
   const open =
-    mm.takeDecided('capability') && textWithoutCapability(mm, life, mark, event, predict) !== granted;
-  const predicted = open || onFilesystem ? '?' : granted;
+    asked !== undefined && textWithout(mm, asked, mark, event, predict) !== granted ? asked : undefined;
+  const predicted = open !== undefined || onFilesystem ? '?' : granted;
   const result = (mismatch: Mismatch | undefined): Applied => ({ prediction, recorded, predicted, mismatch });
 
   if (event.result.kind === 'unknown') {
@@ -76,18 +78,21 @@ export function applyCall(
     mm.rollback(mark);
     return result(undefined);
   }
-  if (open) {
-    // With the capability the call goes as predicted; only without it a limit refuses.
+  if (open !== undefined) {
+    // With it the call goes as predicted; only without it a limit refuses.
     if (granted === recorded || (granted === '?' && placed !== undefined)) {
-      learnCapability(life, true);
+      open.learn(true);
       return result(untraced);
     }
-    const again = refusedForLackOfIt(mm, life, mark, predict);
-    if (predictedText(event.call, again) === recorded) return { ...result(undefined), prediction: again };
-    forgetCapability(life);
+    // The same call by a process that lacks it.
     mm.rollback(mark);
+    open.learn(false);
+    const again = predict();
+    if (predictedText(event.call, again) === recorded) return { ...result(undefined), prediction: again };
+    mm.rollback(mark);
+    open.forget();
     predict();
-    mm.takeDecided('capability');
+    openQuestion(mm, life, event.call);
   }
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
@@ -100,32 +105,52 @@ export function applyCall(
   return result(succeedAnyway(mm, event, placed, prediction, predict, reason));
 }
 
-/** The same call as a process without CAP_IPC_LOCK makes it. */
-function refusedForLackOfIt(
-  mm: Mm,
-  life: Life,
-  mark: MmMark,
-  predict: () => Prediction | undefined,
-): Prediction | undefined {
-  mm.rollback(mark);
-  learnCapability(life, false);
-  return predict();
+/** What a call turned out to depend on: CAP_IPC_LOCK of the process, or whether a protection key is allocated. */
+interface OpenQuestion {
+  readonly learn: (has: boolean) => void;
+  /** Neither answer explains the record. */
+  readonly forget: () => void;
 }
 
-/** How a process without CAP_IPC_LOCK would see the call end; afterwards all is as the prediction made it. */
-function textWithoutCapability(
+function openQuestion(mm: Mm, life: Life, call: Syscall): OpenQuestion | undefined {
+  const key = mm.takeDecided('pkey');
+  if (mm.takeDecided('capability')) {
+    return {
+      learn: (has) => {
+        learnCapability(life, has);
+      },
+      forget: () => {
+        forgetCapability(life);
+      },
+    };
+  }
+  if (!key || call.name !== 'pkey_mprotect') return undefined;
+  const before = mm.scalars.pkeys;
+  return {
+    learn: (allocated) => {
+      learnPkey(mm, call.pkey, allocated);
+    },
+    forget: () => {
+      mm.scalars = { ...mm.scalars, pkeys: before };
+    },
+  };
+}
+
+/** How the call ends without what `question` asks for; afterwards all is as the prediction made it. */
+function textWithout(
   mm: Mm,
-  life: Life,
+  question: OpenQuestion,
   mark: MmMark,
   event: SyscallEvent,
   predict: () => Prediction | undefined,
 ): string {
-  const text = predictedText(event.call, refusedForLackOfIt(mm, life, mark, predict));
-  forgetCapability(life);
   mm.rollback(mark);
+  question.learn(false);
+  const text = predictedText(event.call, predict());
+  mm.rollback(mark);
+  question.forget();
   predict();
-  mm.takeDecided('capability');
-  mm.takeDecided('filesystem');
+  for (const unseen of ['capability', 'pkey', 'filesystem'] as const) mm.takeDecided(unseen);
   return text;
 }
 

@@ -19,6 +19,7 @@ import {
   MAP_STACK,
 } from '../mm/syscalls/mmap';
 import type { MapsEntry } from '../procfs/maps_entry';
+import { PROTECTION_KEY } from '../procfs/smaps_fields';
 import type { SyscallEvent, TraceEvent } from '../trace/event';
 
 /** What a snapshot shows, as far as it tells of the kernel. */
@@ -29,7 +30,8 @@ interface Shown {
 
 /**
  * Which features the traced kernel was built with. Told by the user; else what the trace shows: a call that every
- * kernel with the feature would accept, refused with EINVAL each time. Soft-dirty is shown by a snapshot only.
+ * kernel with the feature would accept, refused with EINVAL each time. Soft-dirty is shown by a snapshot only,
+ * protection keys by one or by a call that needs them.
  */
 export function inferFeatures(
   events: readonly TraceEvent[],
@@ -43,7 +45,8 @@ export function inferFeatures(
   if (stacksMayBeHuge(events, snapshots)) features.delete('thp');
   if (refusedAlways(events, (event) => isAdvice(event, MADV_MERGEABLE, MADV_UNMERGEABLE)))
     features.delete('ksm');
-  if (refusedAlways(events, givesKey)) features.delete('pkeys');
+  if (!events.some(usesKey) && !snapshots.some(({ entries }) => entries.some(showsKey)))
+    features.delete('pkeys');
   if (refusedAlways(events, (event) => mapsHugePages(event, DEFAULT_HUGE_PAGE))) features.delete('hugetlb');
   if (refusedAlways(events, (event) => mapsHugePages(event, GIGANTIC_PAGE))) features.delete('hugetlb-1g');
   if (events.some(refusedForSwap)) features.delete('swap');
@@ -124,11 +127,17 @@ function plainName(name: { readonly kind: string; readonly text?: string }): boo
   return name.kind !== 'text' || /^[\w :.-]{0,79}$/.test(name.text ?? '');
 }
 
-/** Key 0 is everybody's from the beginning, where the processor has keys. */
-function givesKey({ call }: SyscallEvent): boolean {
-  return (
-    call.name === 'pkey_mprotect' && call.pkey === 0 && call.prot < 8 && saneRange(call.addr, call.length)
-  );
+/** A call that no processor without protection keys allows, not even for key 0. */
+function usesKey(event: TraceEvent): boolean {
+  if (event.kind !== 'syscall' || event.result.kind !== 'value' || event.result.injected) return false;
+  const { call } = event;
+  if (call.name === 'other') return call.syscall === 'pkey_alloc' || call.syscall === 'pkey_free';
+  return call.name === 'pkey_mprotect' && call.pkey >= 0 && call.length !== 0;
+}
+
+/** The kernel prints the key of a mapping where the processor has keys, also key 0. */
+function showsKey(entry: MapsEntry): boolean {
+  return entry.smaps?.fields.has(PROTECTION_KEY) === true;
 }
 
 function isAdvice({ call }: SyscallEvent, ...advice: readonly number[]): boolean {

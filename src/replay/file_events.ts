@@ -8,6 +8,7 @@ import { readFd } from '../trace/strace/fd';
 import { USERFAULTFD_PATH } from './file_table';
 import { openUffd, uffdOf } from './userfaultfds';
 import { withoutSelf } from './clear_refs';
+import { notePkeys } from './key_events';
 import type { Life, Segment, World } from './world';
 
 /** Calls that change no mapping but what later mappings mean. All succeeded. */
@@ -35,6 +36,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
       return;
     case 'other':
       noteOther(world, life, call.syscall, call.args, value);
+      notePkeys(world, life, call.syscall, call.args, value);
       if (call.syscall === 'fcntl') noteFcntl(world, life, call.args, value);
       return;
     default:

@@ -15,7 +15,9 @@ import {
   type VmFlagRow,
   type VmFlags,
 } from '../mm/vm_flags';
-import type { MapsEntry } from '../procfs/maps_entry';
+import { pkeyOf } from '../mm/pkeys';
+import type { MapsEntry, SmapsValue } from '../procfs/maps_entry';
+import { PROTECTION_KEY } from '../procfs/smaps_fields';
 
 /** A replayed address space as /proc/PID/maps and smaps would print it (show_map_vma, show_smap_vma_flags). */
 export function entriesOfVmas(vmas: readonly Vma[], scalars: MmScalars, rules: KernelRules): MapsEntry[] {
@@ -37,12 +39,26 @@ export function entryOfVma(vma: Vma, scalars: MmScalars, rules: KernelRules): Ma
     anonName: label.anonName,
     // The flags of inferred memory are not known.
     smaps: {
-      fields: new Map(),
+      fields: keyField(vma),
       vmFlags: vma.inferred ? null : mnemonicsOf(vma.flags, rules),
       complete: !vma.inferred,
     },
     ...(vma.inferred ? { inferred: true as const } : {}),
   };
+}
+
+/** Keys other than the default. */
+function keyField(vma: Vma): ReadonlyMap<string, SmapsValue> {
+  const value = pkeyOf(vma.flags);
+  return value === 0 ? new Map() : new Map([[PROTECTION_KEY, { kind: 'number', value, unit: '' }]]);
+}
+
+/** The key that an entry shows; undefined where it shows none. */
+export function shownKey(entry: MapsEntry | undefined): number | undefined {
+  const field = entry?.smaps?.fields.get(PROTECTION_KEY);
+  return field?.kind === 'number' && typeof field.value === 'number' && field.value < 16
+    ? field.value
+    : undefined;
 }
 
 /** The last column as one text, the way the kernel prints it. */

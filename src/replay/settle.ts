@@ -6,7 +6,8 @@ import type { PageRange } from '../mm/page_ranges';
 import { isSealed } from '../mm/seal';
 import { growDown } from '../mm/stack_growth';
 import { forceBrk, learnBrk } from '../mm/syscalls/brk';
-import { MAP_ANONYMOUS, MAP_FIXED, MAP_HUGETLB, protFlags } from '../mm/syscalls/mmap';
+import { MAP_ANONYMOUS, MAP_FIXED, MAP_HUGETLB, PROT_EXEC, protFlags } from '../mm/syscalls/mmap';
+import { pkeyAfterMprotect, pkeyFlags } from '../mm/pkeys';
 import { coversRange } from '../mm/syscalls/mseal';
 import { hugePageOf, type Vma } from '../mm/vma';
 import { modifyVma, splitVma, vmaAt } from '../mm/vma_modify';
@@ -22,6 +23,7 @@ import {
   VM_MAYEXEC,
   VM_MAYREAD,
   VM_MAYWRITE,
+  VM_PKEY_MASK,
   VM_READ,
   VM_SEALED,
   VM_WRITE,
@@ -96,7 +98,10 @@ export function force(mm: Mm, call: Syscall, value: U64): void {
     case 'mprotect':
     case 'pkey_mprotect':
       forEachPart(mm, rangeOf(call.addr, call.length), (index, vma, start, end) => {
-        const flags = union(without(vma.flags, VM_ACCESS_FLAGS), protFlags(call.prot));
+        const pkey = call.name === 'mprotect' ? -1 : call.pkey;
+        const key = pkeyAfterMprotect(mm, vma.flags, call.prot === PROT_EXEC, pkey);
+        const kept = without(vma.flags, unionOf(VM_ACCESS_FLAGS, VM_PKEY_MASK));
+        const flags = unionOf(kept, protFlags(call.prot), pkeyFlags(key));
         modifyVma(mm, index, start, end, { flags });
       });
       return;

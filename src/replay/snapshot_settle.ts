@@ -2,21 +2,28 @@ import { assert } from '../base/assert';
 import { vpnOf } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import { anonVmaPrepare } from '../mm/fault';
+import { pkeyFlags, pkeyIsAllocated, pkeyOf } from '../mm/pkeys';
 import { growDown } from '../mm/stack_growth';
 import { setVma, vmaAt } from '../mm/vma_modify';
 import {
   hasAny,
+  intersect,
   union,
   unionOf,
+  VM_ACCESS_FLAGS,
   VM_ACCOUNT,
+  VM_EXEC,
   VM_GROWSDOWN,
+  VM_NONE,
+  VM_PKEY_MASK,
   VM_SHARED,
   VM_SPECIAL,
   VM_WRITE,
+  without,
 } from '../mm/vm_flags';
 import { untouchedOf, vmaResized, type Vma } from '../mm/vma';
 import type { MapsEntry } from '../procfs/maps_entry';
-import { entryOfVma } from './maps_view';
+import { entryOfVma, shownKey } from './maps_view';
 
 /**
  * What a snapshot tells that no trace can: page faults. The rules leave these open, so taking them over is learning,
@@ -84,6 +91,26 @@ export function settleDeletions(mm: Mm, entries: readonly MapsEntry[]): number {
     const { file } = vmaAt(mm, index);
     if (file === null || !gone.has(file.id)) continue;
     setVma(mm, index, { file: { ...file, deleted: true } });
+    settled++;
+  }
+  return settled;
+}
+
+/**
+ * Before a comparison: which key is that of execute-only memory, where the trace does not show every key being allocated.
+ * Returns how many VMAs have another one than was taken.
+ */
+export function settleExecuteOnlyKey(mm: Mm, entries: readonly MapsEntry[]): number {
+  let settled = 0;
+  const guessed = mm.scalars.pkeys.executeOnly;
+  if (guessed === null || pkeyIsAllocated(mm, guessed) !== undefined) return 0;
+  for (const entry of entries) {
+    const key = shownKey(entry) ?? 0;
+    const index = key === 0 || key === guessed || entry.perms !== '--xp' ? -1 : indexOf(mm, entry);
+    const flags = index < 0 ? VM_NONE : vmaAt(mm, index).flags;
+    if (pkeyOf(flags) !== guessed || intersect(flags, VM_ACCESS_FLAGS) !== VM_EXEC) continue;
+    setVma(mm, index, { flags: union(without(flags, VM_PKEY_MASK), pkeyFlags(key)) });
+    mm.scalars = { ...mm.scalars, pkeys: { ...mm.scalars.pkeys, executeOnly: key } };
     settled++;
   }
   return settled;

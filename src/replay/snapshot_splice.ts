@@ -2,10 +2,12 @@ import { textOfBytes } from '../base/bytes';
 import { bytesOfVpn, vpnOf } from '../mm/addr';
 import { DEFAULT_HUGE_PAGE } from '../mm/hugetlb';
 import type { Mm } from '../mm/mm';
+import { pkeyFlags } from '../mm/pkeys';
 import { UNKNOWN_UFFD } from '../mm/userfaultfd_ctx';
 import type { Vma, VmFile } from '../mm/vma';
 import {
   hasAny,
+  union,
   unionOf,
   VM_ACCOUNT,
   VM_DONTEXPAND,
@@ -28,7 +30,7 @@ import type { MapsEntry } from '../procfs/maps_entry';
 import type { TraceEvent } from '../trace/event';
 import type { FileTable } from './file_table';
 import { opsOf, withHugePages } from './file_table';
-import { flagsOfMnemonics } from './maps_view';
+import { flagsOfMnemonics, shownKey } from './maps_view';
 import type { SnapshotInput } from './replay_types';
 import { settleFaults } from './snapshot_settle';
 
@@ -169,10 +171,12 @@ function vmaOfEntry(mm: Mm, files: FileTable, entry: MapsEntry, known: Known): V
   };
 }
 
-/** Flags as printed, protection key aside; a plain maps line tells permissions only, the rest is what is usual. */
+/** Flags as printed, with the bits of the protection key; a plain maps line tells permissions only, the rest is what is usual. */
 function flagsOfEntry(entry: MapsEntry): VmFlags {
   const printed = entry.smaps?.vmFlags;
-  if (printed !== undefined && printed !== null) return flagsOfMnemonics(printed).flags;
+  if (printed !== undefined && printed !== null) {
+    return union(flagsOfMnemonics(printed).flags, pkeyFlags(shownKey(entry) ?? 0));
+  }
   const [r, w, x, s] = entry.perms;
   const shared = s === 's';
   const huge = opsOf(entry.path, entry.deleted) === 'hugetlb';
@@ -248,7 +252,8 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
   const first = heap[0];
   const last = heap[heap.length - 1];
   const stack = entries.find((entry) => entry.path === '[stack]');
-  const { startBrk, brk, startStack, heapExecutable } = mm.scalars;
+  const executeOnly = entries.find((entry) => entry.perms === '--xp' && (shownKey(entry) ?? 0) > 0);
+  const { startBrk, brk, startStack, heapExecutable, pkeys } = mm.scalars;
   mm.scalars = {
     ...mm.scalars,
     startBrk: startBrk ?? (first === undefined ? null : bytesOfVpn(first.start)),
@@ -256,6 +261,7 @@ function learnScalars(mm: Mm, entries: readonly MapsEntry[]): void {
     heapExecutable: heap.length === 0 ? heapExecutable : heap.every((entry) => entry.perms[2] === 'x'),
     // The exact page is not shown; the stack pointer at exec lies near the upper end.
     startStack: startStack ?? (stack === undefined ? null : ((stack.end - 1) as typeof stack.end)),
+    pkeys: { ...pkeys, executeOnly: pkeys.executeOnly ?? shownKey(executeOnly) ?? null },
     complete: true,
   };
 }

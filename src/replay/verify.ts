@@ -2,13 +2,14 @@ import { hexOfVpn } from '../mm/addr';
 import type { Mm } from '../mm/mm';
 import type { MapsEntry } from '../procfs/maps_entry';
 import { formatMapsLine } from '../procfs/format_maps';
-import { entriesOfVmas } from './maps_view';
+import { entriesOfVmas, shownKey } from './maps_view';
 import type { FileTable } from './file_table';
 import type { SnapshotCheck, SnapshotInput } from './replay_types';
 import {
   settleBorders,
   settleCharges,
   settleDeletions,
+  settleExecuteOnlyKey,
   settleFaults,
   settleStackGrowth,
 } from './snapshot_settle';
@@ -49,6 +50,7 @@ export function checkEqual(mm: Mm, snapshot: SnapshotInput, unmatched: Unmatched
   const settled =
     settleStackGrowth(mm, snapshot.entries) +
     settleDeletions(mm, snapshot.entries) +
+    settleExecuteOnlyKey(mm, snapshot.entries) +
     settleBorders(mm, snapshot.entries) +
     settleCharges(mm, snapshot.entries);
   const differences = compareEntries(replayedEntries(mm), snapshot.entries);
@@ -134,6 +136,9 @@ function differenceOf(replayed: MapsEntry, snapshot: MapsEntry): string | undefi
   const ours = replayed.smaps?.vmFlags?.join(' ');
   const theirs = snapshot.smaps?.vmFlags?.join(' ');
   if (ours !== undefined && theirs !== undefined && ours !== theirs) return `flags ${ours} against ${theirs}`;
+  const key = shownKey(snapshot);
+  const ourKey = shownKey(replayed) ?? 0;
+  if (key !== undefined && ourKey !== key) return `protection key ${ourKey} against ${key}`;
   return undefined;
 }
 

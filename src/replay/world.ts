@@ -3,6 +3,7 @@ import { AnonVmaNames } from '../mm/anon_vma_name';
 import { kernelRules, type KernelFeature, type KernelVersion, type RuleOverrides } from '../mm/kernel_rules';
 import type { Overcommit, ProcessLimits } from '../mm/process_limits';
 import { Mm, type MmSystem } from '../mm/mm';
+import { FRESH_PKEYS } from '../mm/pkey_state';
 import { dupMm } from '../mm/syscalls/fork';
 import { releaseUffd } from '../mm/syscalls/userfaultfd';
 import { FileTable } from './file_table';
@@ -67,6 +68,7 @@ export class World {
       maxMapCount,
       overcommit: memory.overcommit ?? 'guess',
       commitPages: memory.commitPages,
+      pkeys: { traced: false },
       sealVisits: { prePass: 0, inLoop: 0 },
     };
   }
@@ -118,6 +120,7 @@ export class World {
     if (before !== undefined) {
       mm.scalars = { ...mm.scalars, ksmAny: before.ksmAny, mdwe: before.mdwe && !before.mdweOwn };
     }
+    mm.scalars = { ...mm.scalars, pkeys: FRESH_PKEYS };
     life.mm = mm;
     life.files = life.files.afterExec();
     this.moved.add(life);

@@ -53,6 +53,7 @@ export function systemOf(version: KernelVersion = '7.3', maxMapCount = 65530): M
     commitPages: undefined,
     memfdSeals: new Map(),
     userfaultfds: new Map(),
+    pkeys: { traced: false },
     sealVisits: { prePass: 0, inLoop: 0 },
   };
 }

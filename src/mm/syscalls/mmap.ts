@@ -24,6 +24,7 @@ import {
 import { accountable, canDoMlock, mlockFutureOk } from '../limits';
 import { checkWriteSeal, writeSeals } from '../memfd_seal';
 import { inTaskSize, type Mm } from '../mm';
+import { executeOnlyPkey, pkeyFlags } from '../pkeys';
 import { overLimit, refuse, type Prediction, type Refusal } from '../refusal';
 import { hugePageOf, type VmFile } from '../vma';
 import { placeNew } from '../vma_merge';
@@ -146,11 +147,12 @@ export function doMmap(mm: Mm, args: MmapArgs): Prediction {
   if (mm.mapCount > mm.system.maxMapCount)
     return overLimit('ENOMEM', 'more than vm.max_map_count VMAs exist already');
 
+  const key = args.prot === PROT_EXEC ? pkeyFlags(executeOnlyPkey(mm) ?? 0) : VM_NONE;
   const place = choosePlace(mm, args, pages);
   if (!place.ok) return place;
   const lockable = checkLocks(mm, args, pages);
   if (!lockable.ok) return lockable;
-  const flags = mappingFlags(mm, args, args.file);
+  const flags = mappingFlags(mm, args, key);
   if (!flags.ok) return flags;
   const start = place.value;
   const denied = mm.scalars.mdwe && hasAll(flags.value, unionOf(VM_WRITE, VM_EXEC));
@@ -237,9 +239,10 @@ export function hintFits(mm: Mm, start: Vpn, pages: number): boolean {
   return end <= next.start - guard;
 }
 
-/** do_mmap: vm_flags of the new mapping, or why its kind is refused. */
-function mappingFlags(mm: Mm, args: MmapArgs, file: VmFile | null): Result<VmFlags, Refusal> {
-  let flags = unionOf(protFlags(args.prot), VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, mm.scalars.defFlags);
+/** do_mmap: vm_flags of the new mapping, with the bits of its protection key, or why its kind is refused. */
+function mappingFlags(mm: Mm, args: MmapArgs, key: VmFlags): Result<VmFlags, Refusal> {
+  const { file } = args;
+  let flags = unionOf(protFlags(args.prot), key, VM_MAYREAD, VM_MAYWRITE, VM_MAYEXEC, mm.scalars.defFlags);
   if ((args.flags & MAP_GROWSDOWN) !== 0) flags = union(flags, VM_GROWSDOWN);
   if ((args.flags & MAP_LOCKED) !== 0) flags = union(flags, VM_LOCKED);
   if ((args.flags & MAP_SYNC) !== 0) flags = union(flags, VM_SYNC);

@@ -3,6 +3,7 @@ import { pageAligned, pageAlignUp, VPN_END, vpn, vpnAdd, vpnOf, type U64, type V
 import { populate } from '../fault';
 import { enoughMemory, mayExpandVm } from '../limits';
 import type { Mm } from '../mm';
+import { pkeyAfterMprotect, pkeyFlags, pkeyIsAllocated } from '../pkeys';
 import { DONE, refuse, type Prediction, type Refusal } from '../refusal';
 import { canModifyMm, canModifyVma } from '../seal';
 import { untouchedOf, vmaIsAnonymous, type Vma } from '../vma';
@@ -24,7 +25,6 @@ import {
   VM_MAYWRITE,
   VM_NONE,
   VM_NORESERVE,
-  VM_PKEY_BIT0,
   VM_PKEY_MASK,
   VM_READ,
   VM_SHARED,
@@ -32,7 +32,7 @@ import {
   without,
   type VmFlags,
 } from '../vm_flags';
-import { protFlags } from './mmap';
+import { PROT_EXEC, protFlags } from './mmap';
 
 const PROT_KNOWN = 0xf;
 const PROT_GROWSDOWN = 0x01000000;
@@ -49,19 +49,17 @@ export function sysMprotect(mm: Mm, addr: U64, length: U64, prot: number, pkey =
   const end = vpnAdd(vpnOf(addr), pages);
   if (pages === 0 || end >= VPN_END) return refuse('ENOMEM', 'the range wraps around');
   if ((prot & ~(PROT_KNOWN | grows)) !== 0) return refuse('EINVAL', 'unknown protection bits');
-  if (!keyUsable(mm, pkey)) return refuse('EINVAL', 'this protection key is not allocated');
+  if (pkey !== -1) {
+    const allocated = pkeyIsAllocated(mm, pkey);
+    if (allocated === false) return refuse('EINVAL', 'this protection key is not allocated');
+    if (allocated === undefined) mm.noteDecides('pkey');
+  }
 
   const first = firstVma(mm, vpnOf(addr), end, grows);
   if (!first.ok) return first;
   const walked = canModifyMm(mm, first.value, end);
   if (!walked.ok) return walked;
-  return protectRange(mm, first.value, end, prot, pkey);
-}
-
-/** mm_pkey_is_allocated, as far as a trace tells: a processor without protection keys has none, not even key 0. */
-function keyUsable(mm: Mm, pkey: number): boolean {
-  if (pkey === -1) return true;
-  return mm.has('pkeys') && pkey >= 0 && pkey < 16;
+  return protectRange(mm, first.value, end, prot & ~grows, pkey);
 }
 
 /**
@@ -103,6 +101,8 @@ function protectRange(mm: Mm, from: Vpn, end: Vpn, prot: number, pkey: number): 
 /** The VMA's flags with the new access bits, if its VM_MAY* bits allow them. */
 function newFlags(mm: Mm, vma: Vma, prot: number, pkey: number): Result<VmFlags, Refusal> {
   const access = protFlags(prot);
+  // Also a call that is refused next may have allocated the execute-only key.
+  const key = pkeyAfterMprotect(mm, vma.flags, prot === PROT_EXEC, pkey);
   const may = unionOf(
     hasAny(vma.flags, VM_MAYREAD) ? VM_READ : VM_NONE,
     hasAny(vma.flags, VM_MAYWRITE) ? VM_WRITE : VM_NONE,
@@ -122,9 +122,7 @@ function newFlags(mm: Mm, vma: Vma, prot: number, pkey: number): Result<VmFlags,
   ) {
     return refuse('EACCES', 'PR_SET_MDWE forbids making memory executable', vma);
   }
-  const kept = without(vma.flags, pkey < 0 ? VM_ACCESS_FLAGS : unionOf(VM_ACCESS_FLAGS, VM_PKEY_MASK));
-  const key = pkey > 0 ? ((pkey * VM_PKEY_BIT0) as VmFlags) : VM_NONE;
-  return ok(unionOf(kept, access, key));
+  return ok(unionOf(without(vma.flags, unionOf(VM_ACCESS_FLAGS, VM_PKEY_MASK)), access, pkeyFlags(key)));
 }
 
 /** mprotect_fixup */
