@@ -34,12 +34,23 @@ export const REPLAY_OPTIONS_HELP = `  --kernel RELEASE     rules of the Linux th
                        ${KERNEL_VERSIONS.join(', ')}: the newest of them
                        that is not newer than RELEASE is taken
   --without FEATURE,…  what the traced kernel lacked:
-                       ${KERNEL_FEATURES.join(', ')}
+                       ${inColumn(KERNEL_FEATURES)}
   --rule NAME=VALUE    one rule, otherwise than that Linux has it
   --overcommit MODE    vm.overcommit_memory of the traced system: guess (0, the
                        kernel's default), always (1) or never (2)
   --commit-pages N     its memory and swap in pages of 4 kB: one request of more
                        is refused where it guesses`;
+
+/** A list in the right column of the help, within 80 columns. */
+function inColumn(words: readonly string[]): string {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines[lines.length - 1];
+    if (last !== undefined && last.length + word.length < 53) lines[lines.length - 1] = `${last}, ${word}`;
+    else lines.push(word);
+  }
+  return lines.join(`,\n${' '.repeat(23)}`);
+}
 
 /** Values of {@link REPLAY_OPTIONS}. */
 export interface ReplayChoices {
