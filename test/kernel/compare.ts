@@ -113,10 +113,15 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((vma, index) => vma === b[index]);
 }
 
+/** Does a sequence begin here? An execve within one has another argument. */
+export function isSequenceStart(line: string): boolean {
+  return line.includes(' execve(') && line.includes('["recorder"],');
+}
+
 /** Line of the execve with which the sequence of a line began. */
 export function sequenceStart(recording: Recording, line: number): number {
   let start = line;
-  while (start > 1 && recording.lines[start - 1]?.includes(' execve(') !== true) start--;
+  while (start > 1 && !isSequenceStart(recording.lines[start - 1] ?? '')) start--;
   return start;
 }
 

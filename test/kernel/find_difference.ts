@@ -1,4 +1,10 @@
-import { compareRecording, sequenceStart, type CompareOptions, type Difference } from './compare';
+import {
+  compareRecording,
+  isSequenceStart,
+  sequenceStart,
+  type CompareOptions,
+  type Difference,
+} from './compare';
 import { formatSmapsHeaderAndFlags } from '../../src/procfs/format_maps';
 import type { Recording } from './recording';
 import { shrinkList, simplerCalls, simplifyList, type Trial } from './shrink';
@@ -33,7 +39,7 @@ export function shrinkDifference(
     const failing = new Set(
       compareRecording(again, options).differences.map(({ line }) => sequenceStart(again, line)),
     );
-    const starts = again.lines.flatMap((line, index) => (line.includes(' execve(') ? [index + 1] : []));
+    const starts = again.lines.flatMap((line, index) => (isSequenceStart(line) ? [index + 1] : []));
     return candidates.map((lines) => failing.has(starts[tried.indexOf(lines)] ?? 0));
   };
   if (trial([calls])[0] !== true) return undefined;

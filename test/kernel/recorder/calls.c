@@ -1,5 +1,5 @@
 /* The table of calls: how each is made, printed as strace prints it, and read back from such text. */
-#include "recorder.h"
+#include "words.h"
 #include <ctype.h>
 #include <errno.h>
 #include <linux/prctl.h>
@@ -24,77 +24,6 @@
 #ifndef PR_SET_MEMORY_MERGE
 #define PR_SET_MEMORY_MERGE 67
 #endif
-
-struct word {
-    const char *text;
-    u64 value;
-};
-
-static const struct word PROT[] = {{"PROT_READ", 1},
-                                   {"PROT_WRITE", 2},
-                                   {"PROT_EXEC", 4},
-                                   {"PROT_SEM", 8},
-                                   {"PROT_GROWSDOWN", 0x1000000},
-                                   {"PROT_GROWSUP", 0x2000000},
-                                   {NULL, 0}};
-static const struct word MAP_TYPES[] = {{"MAP_FILE", 0},
-                                        {"MAP_SHARED", 1},
-                                        {"MAP_PRIVATE", 2},
-                                        {"MAP_SHARED_VALIDATE", 3},
-                                        {"MAP_DROPPABLE", 8},
-                                        {NULL, 0}};
-static const struct word MAP_FLAGS[] = {{"MAP_FIXED", 0x10},
-                                        {"MAP_ANONYMOUS", 0x20},
-                                        {"MAP_32BIT", 0x40},
-                                        {"MAP_GROWSDOWN", 0x100},
-                                        {"MAP_DENYWRITE", 0x800},
-                                        {"MAP_EXECUTABLE", 0x1000},
-                                        {"MAP_LOCKED", 0x2000},
-                                        {"MAP_NORESERVE", 0x4000},
-                                        {"MAP_POPULATE", 0x8000},
-                                        {"MAP_NONBLOCK", 0x10000},
-                                        {"MAP_STACK", 0x20000},
-                                        {"MAP_HUGETLB", 0x40000},
-                                        {"MAP_SYNC", 0x80000},
-                                        {"MAP_FIXED_NOREPLACE", 0x100000},
-                                        {NULL, 0}};
-static const struct word FCNTL[] = {{"F_ADD_SEALS", 1033}, {NULL, 0}};
-static const struct word SEALS[] = {{"F_SEAL_WRITE", 8}, {"F_SEAL_FUTURE_WRITE", 16}, {NULL, 0}};
-static const struct word MDWE[] = {{"PR_MDWE_REFUSE_EXEC_GAIN", 1}, {"PR_MDWE_NO_INHERIT", 2}, {NULL, 0}};
-static const struct word REMAP[] = {
-    {"MREMAP_MAYMOVE", 1}, {"MREMAP_FIXED", 2}, {"MREMAP_DONTUNMAP", 4}, {NULL, 0}};
-static const struct word ADVICE[] = {{"MADV_NORMAL", 0},
-                                     {"MADV_RANDOM", 1},
-                                     {"MADV_SEQUENTIAL", 2},
-                                     {"MADV_WILLNEED", 3},
-                                     {"MADV_DONTNEED", 4},
-                                     {"MADV_FREE", 8},
-                                     {"MADV_REMOVE", 9},
-                                     {"MADV_DONTFORK", 10},
-                                     {"MADV_DOFORK", 11},
-                                     {"MADV_MERGEABLE", 12},
-                                     {"MADV_UNMERGEABLE", 13},
-                                     {"MADV_HUGEPAGE", 14},
-                                     {"MADV_NOHUGEPAGE", 15},
-                                     {"MADV_DONTDUMP", 16},
-                                     {"MADV_DODUMP", 17},
-                                     {"MADV_WIPEONFORK", 18},
-                                     {"MADV_KEEPONFORK", 19},
-                                     {"MADV_COLD", 20},
-                                     {"MADV_PAGEOUT", 21},
-                                     {"MADV_POPULATE_READ", 22},
-                                     {"MADV_POPULATE_WRITE", 23},
-                                     {"MADV_DONTNEED_LOCKED", 24},
-                                     {"MADV_COLLAPSE", 25},
-                                     {"MADV_HWPOISON", 100},
-                                     {"MADV_SOFT_OFFLINE", 101},
-                                     {"MADV_GUARD_INSTALL", 102},
-                                     {"MADV_GUARD_REMOVE", 103},
-                                     {NULL, 0}};
-static const struct word MLOCK[] = {{"MLOCK_ONFAULT", 1}, {NULL, 0}};
-static const struct word MCL[] = {{"MCL_CURRENT", 1}, {"MCL_FUTURE", 2}, {"MCL_ONFAULT", 4}, {NULL, 0}};
-static const struct word SHM[] = {
-    {"SHM_RDONLY", 010000}, {"SHM_RND", 020000}, {"SHM_REMAP", 040000}, {"SHM_EXEC", 0100000}, {NULL, 0}};
 
 /*
  * Arguments by letter: a address, n decimal number, o hex offset, x hex number, d descriptor, p PROT_, m MAP_,
@@ -133,6 +62,7 @@ static const struct call TABLE[CALLS] = {
     [C_CAPSET] = {"capset", 0, NULL},
     [C_TOUCH] = {"madvise", 0, "anv"},
     [C_FORK] = {"clone", 0, NULL},
+    [C_EXEC] = {"execve", 0, NULL},
     [C_EXIT] = {"exit_group", 0, NULL},
 };
 
@@ -143,7 +73,7 @@ int call_by_option(const char *name)
 {
     static const struct word OWN[] = {{"name", C_NAME}, {"merge", C_MEMORY_MERGE}, {"mdwe", C_MDWE},
                                       {"touch", C_TOUCH}, {"fork", C_FORK},        {"exit", C_EXIT},
-                                      {"rlimit", C_RLIMIT}, {"capset", C_CAPSET}};
+                                      {"exec", C_EXEC}, {"rlimit", C_RLIMIT}, {"capset", C_CAPSET}};
     for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
         if (!strcmp(OWN[i].text, name)) return (int)OWN[i].value;
     for (int i = 0; i < CALLS; i++)
@@ -200,6 +130,12 @@ static void put(struct sink *out, const char *format, ...)
     va_end(list);
     out->at += n < out->end - out->at ? n : out->end - out->at - 1;
 }
+
+static const char *const FORK_FLAGS[] = {
+    [FORK_SHARE] = "SIGCHLD",
+    [FORK_VFORK] = "CLONE_VFORK|SIGCHLD",
+    [FORK_THREAD] = "CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM",
+};
 
 /* Bits by name, the rest as a number; `zero` for none, a comment where no name is known. */
 static void put_bits(struct sink *out, u64 value, const struct word *words, const char *zero, const char *prefix)
@@ -300,11 +236,12 @@ void print_op(char *text, size_t size, const struct op *op)
         put(&out, ", 0, 0, 0");
         break;
     case C_FORK:
-        if (op->a[0]) put(&out, "clone(child_stack=0x7f0000020000, flags=CLONE_VM|SIGCHLD");
-        else
+        if (op->a[0] == FORK_COPY)
             put(&out, "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD, "
                       "child_tidptr=0x7f0000000a10");
+        else put(&out, "clone(child_stack=0x7f0000020000, flags=CLONE_VM|%s", FORK_FLAGS[op->a[0]]);
         break;
+    case C_EXEC: put(&out, "execve(\"" PROGRAM "\", [\"recorder\", \"again\"], 0x7ffc00000000 /* 0 vars */"); break;
     case C_EXIT: put(&out, "exit_group(0"); break;
     case C_RLIMIT: print_rlimit(text, size, op); return;
     case C_CAPSET: print_capset(text, size, op); return;
@@ -479,12 +416,19 @@ bool parse_op(const char *line, struct op *op)
         const char *result = strrchr(end, '=');
         op->call = C_FORK;
         op->child = result ? atoi(result + 1) : 0;
-        op->a[0] = strstr(end, "CLONE_VM") != NULL;
+        op->a[0] = strstr(end, "CLONE_THREAD")  ? FORK_THREAD
+                   : strstr(end, "CLONE_VFORK") ? FORK_VFORK
+                   : strstr(end, "CLONE_VM")    ? FORK_SHARE
+                                                : FORK_COPY;
         return op->child > 0;
     }
-    if (!strncmp(end, "exit_group(", 11)) {
+    if (!strncmp(end, "exit_group(", 11) || !strncmp(end, "exit(", 5)) {
         op->call = C_EXIT;
         return true;
+    }
+    if (!strncmp(end, "execve(", 7)) {
+        op->call = C_EXEC;
+        return strstr(end, "\"again\"") != NULL;
     }
     if (!strncmp(end, "capset(", 7)) return parse_capset(end, op);
     if (!strncmp(end, "prlimit64(", 10) || !strncmp(end, "setrlimit(", 10)) return parse_rlimit(end, op);

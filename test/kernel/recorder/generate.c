@@ -37,7 +37,7 @@ static const unsigned WEIGHT[CALLS] = {
     [C_MUNLOCK] = 3,       [C_MLOCKALL] = 1,    [C_MUNLOCKALL] = 1,    [C_SHMAT] = 3,
     [C_SHMDT] = 2,         [C_REMAP_FILE_PAGES] = 2, [C_MEMORY_MERGE] = 1, [C_MDWE] = 1,
     [C_FILE_SEAL] = 1,     [C_RLIMIT] = 8,      [C_CAPSET] = 2,
-    [C_TOUCH] = 10,        [C_FORK] = 3,        [C_EXIT] = 1,
+    [C_TOUCH] = 10,        [C_FORK] = 3,       [C_EXEC] = 2,          [C_EXIT] = 1,
 };
 
 /* Percent of the sequences in which the call may occur at all. */
@@ -48,6 +48,7 @@ static unsigned occurs(int call)
     case C_MDWE: return 5;
     case C_FILE_SEAL: return 20;
     case C_MEMORY_MERGE: return 15;
+    case C_EXEC: return 20;
     case C_MSEAL: return 45;
     case C_MLOCKALL: return 20;
     case C_PROCESS_MADVISE: return 40;
@@ -111,7 +112,11 @@ void choose_style(const unsigned *percent)
     style->guard = chance(30);
     style->ksm = chance(40);
     style->populate = chance(60);
-    style->share = !S->map_room && chance(20); /* a stack more is a VMA more */
+    if (!S->map_room) { /* a stack more is a VMA more */
+        style->share = chance(20);
+        style->vfork = chance(15);
+        style->threads = chance(15) && !style->limits; /* each has its own capabilities */
+    }
 }
 
 /* Places */
@@ -413,6 +418,14 @@ static int alive(void)
     return n;
 }
 
+static unsigned fork_kind(void)
+{
+    const struct style *style = &S->style;
+    if (style->share && chance(40)) return FORK_SHARE;
+    if (style->vfork && chance(60)) return FORK_VFORK;
+    return style->threads && chance(70) ? FORK_THREAD : FORK_COPY;
+}
+
 static int choose_call(void)
 {
     unsigned total = 0;
@@ -461,7 +474,8 @@ static bool fill(struct op *op, const struct proc *self)
     case C_RLIMIT: memset(a, 0, sizeof op->a); gen_rlimit(op, self, is_odd()); return true;
     case C_CAPSET: memset(a, 0, sizeof op->a); gen_capset(op); return true;
     case C_TOUCH: a[2] = 23; return gen_touch(op, self);
-    case C_FORK: a[1] = 0; a[0] = S->style.share && chance(50); return alive() < (int)S->style.procs;
+    case C_FORK: a[1] = 0; a[0] = fork_kind(); return alive() < (int)S->style.procs;
+    case C_EXEC: a[0] = a[1] = 0; return true;
     case C_EXIT: a[0] = a[1] = 0; return alive() > 1;
     }
     maybe_odd(&a[0], &a[1]);

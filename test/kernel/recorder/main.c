@@ -15,17 +15,11 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Descriptors of the recorder itself stay above those that a sequence opens. */
-#define OUT_FD 200
-#define LOCK_FD 201
-/* Calls in one sequence of a script. */
-#define MAX_OPS 4096
 
 struct shared *S;
 const char *work_dir = "/dev/shm/vmalens";
-int out_fd = OUT_FD;
 
 struct options {
     const char *out, *script;
@@ -139,13 +133,23 @@ static bool run_script(void)
     return done;
 }
 
+static char *script_text;
+static size_t script_size;
+
+/* In a process that plays the script: the same memory as one that makes random calls has. */
+void drop_script(void)
+{
+    if (script_text) munmap(script_text, script_size);
+}
+
 /* The whole file; its descriptor must not stay open, or those of the sequences change. */
 static char *read_text(const char *name)
 {
     FILE *file = fopen(name, "r");
     long size;
     if (!file || fseek(file, 0, SEEK_END) || (size = ftell(file)) < 0) fail(strerror(errno), name);
-    char *text = mmap(NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    script_size = (size_t)size + 1;
+    char *text = mmap(NULL, script_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (text == MAP_FAILED) fail("no memory", name);
     rewind(file);
     if (fread(text, 1, (size_t)size, file) != (size_t)size) fail("cannot read", name);
@@ -156,12 +160,12 @@ static char *read_text(const char *name)
 static bool record_script(const struct options *options)
 {
     int from[SEGMENTS] = {-1, -1, -1};
-    char *rest = read_text(options->script);
-    S->script = mmap(NULL, MAX_OPS * sizeof(struct op), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    char *rest = script_text = read_text(options->script);
+    S->scripted = true;
     bool done = true;
     for (char *line; done && (line = strsep(&rest, "\n"));) {
         note_segment(line, from);
-        if (strstr(line, " execve(")) {
+        if (strstr(line, " execve(") && !strstr(line, "\"again\"")) {
             done = run_script();
             if (done) emit("# sequence\n");
             S->script_root = atoi(line);
@@ -185,12 +189,25 @@ static void wait_for_others(void)
     close(fd);
 }
 
+/* What all processes of a run share; a file, so that a program that replaced another one finds it again. */
+static void map_shared(void)
+{
+    S = mmap(NULL, sizeof *S, PROT_READ | PROT_WRITE, MAP_SHARED, SHARED_FD, 0);
+    if (S == MAP_FAILED) fail("no memory", NULL);
+}
+
 int main(int count, char **args)
 {
+    if (count == 5 && !strcmp(args[1], "--resume")) {
+        work_dir = args[4];
+        map_shared();
+        resume_sequence(atoi(args[2]));
+    }
     struct options options = read_options(count, args);
     without_randomness(args);
-    S = mmap(NULL, sizeof *S, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (S == MAP_FAILED) fail("no memory", NULL);
+    int shared = (int)syscall(SYS_memfd_create, "recorder", 0);
+    if (shared < 0 || ftruncate(shared, sizeof *S) || dup2(shared, SHARED_FD) < 0) fail("no memory", NULL);
+    map_shared();
     int out = open(options.out, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0644);
     if (out < 0 || dup2(out, OUT_FD) < 0) fail(strerror(errno), options.out);
     for (int fd = 3; fd < OUT_FD; fd++) close(fd);

@@ -34,6 +34,12 @@ typedef uint64_t u64;
 #define MAX_RANGES 3
 #define MAX_TEXT 200
 #define MAX_VMAS 520
+/* Calls in one sequence of a script. */
+#define MAX_OPS 1024
+/* Descriptors of the recorder itself stay above those that a sequence opens. */
+#define OUT_FD 200
+#define LOCK_FD 201
+#define SHARED_FD 202
 /* More than the address space of any x86-64 process: refused wherever a length is looked at. */
 #define TOO_LONG (1UL << 47)
 /* Of MAP_HUGETLB: no processor has pages of 32 bytes. */
@@ -65,9 +71,13 @@ enum call_id {
     C_CAPSET,
     C_TOUCH,
     C_FORK,
+    C_EXEC,
     C_EXIT,
     CALLS
 };
+
+/* What of its maker a new process has: a copy of the memory, the memory, the same while the maker waits, everything. */
+enum fork_kind { FORK_COPY, FORK_SHARE, FORK_VFORK, FORK_THREAD };
 
 /* One call, as it is made and as it is printed. */
 struct op {
@@ -79,7 +89,7 @@ struct op {
     int ranges; /* C_PROCESS_MADVISE */
     u64 range[MAX_RANGES][2];
     int whose; /* C_RLIMIT: label of the process, 0 for itself */
-    int child; /* C_FORK: label of the child, 0 for the next free one; a[0] is 1 for one that shares the memory */
+    int child; /* C_FORK: label of the child, 0 for the next free one; a[0] is an enum fork_kind */
 };
 
 struct outcome {
@@ -97,6 +107,9 @@ struct vma {
 
 struct proc {
     int label; /* 0: free */
+    int leader; /* slot of the process of which it is a thread; its own slot if it is none */
+    bool waiting; /* until what it made by vfork has ended or called execve */
+    int waiter; /* label of the process that waits for this one, 0 if none does */
     int task;  /* its pid for the kernel */
     int parent; /* label of the process that made it, 0 for the first */
     void *stack; /* of a process that shares its memory with the one that made it */
@@ -126,7 +139,7 @@ struct style {
     unsigned noreserve, fixed, aligned; /* percent */
     unsigned names;
     unsigned procs;
-    bool file, memfd, zero, shared, hint, far, growsdown, droppable, guard, ksm, populate, share;
+    bool file, memfd, zero, shared, hint, far, growsdown, droppable, guard, ksm, populate, share, vfork, threads, exec;
     bool limits; /* limits change, so all memory counts: the recording tells what lies outside of the arena */
 };
 
@@ -144,7 +157,8 @@ struct shared {
     unsigned map_room;
     struct proc proc[MAX_PROCS];
     /* --script: the calls of one sequence */
-    struct op *script;
+    bool scripted;
+    struct op script[MAX_OPS];
     int script_root;
     unsigned script_ops, script_at;
     size_t out_used;
@@ -153,7 +167,6 @@ struct shared {
 
 extern struct shared *S;
 extern const char *work_dir;
-extern int out_fd;
 /* Which process this is: index into S->proc. */
 extern int me;
 
@@ -165,10 +178,12 @@ void print_op(char *out, size_t size, const struct op *op);
 bool parse_op(const char *line, struct op *op);
 const char *error_name(int error);
 const char *error_text(int error);
-const char *fd_note(u64 fd);
 
 /* safe.c */
 bool is_safe(const struct op *op);
+
+/* main.c */
+void drop_script(void);
 
 /* rlimits.c */
 void gen_rlimit(struct op *op, const struct proc *self, bool odd);
@@ -198,6 +213,22 @@ void emit(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void flush_out(void);
 int slot_of(int label);
 bool run_sequence(void);
+void resume_sequence(int slot);
+bool has_threads(int slot);
+
+void record_vmas(void);
+
+/* faults.c */
+/* The lowest part of the stack of a process that shares its memory is where faults are caught. */
+#define FAULT_STACK 16384UL
+void touch(const struct op *op);
+void catch_on(void *stack);
+void catch_faults(void);
+
+/* files.c */
+const char *fd_note(u64 fd);
+void open_files(void);
+void open_pidfd(bool fresh);
 bool make_shared_things(void);
 void remove_shared_things(void);
 

@@ -1,35 +1,27 @@
 /* One sequence: a process and those that it forks, taking turns, each writing what its calls did. */
 #include "recorder.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
-#include <sys/shm.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAIN_TURN 100
-#define FILE_BYTES (4UL << 20)
 /* The kernel has died, or the recorder: no call takes so long. */
 #define PATIENCE 60
 /* Of a process that shares its memory; the lowest part is where faults are caught. */
 #define SHARER_STACK (1UL << 18)
-#define FAULT_STACK 16384UL
+#define ROOM_TO_EXEC (8UL << 20)
 /* Of the first process of a sequence: more than its calls ever need. */
 #define OWN_STACK (1UL << 18)
-
-const unsigned SEGMENT_PAGES[SEGMENTS] = {1, 3, 6};
-static const unsigned SEGMENT_KEY[SEGMENTS] = {0x766d6101, 0x766d6103, 0x766d6106};
 
 /* Which process this is: index into S->proc. Processes that share their memory share this too: the one whose turn it is. */
 int me;
@@ -39,7 +31,7 @@ int me;
 void flush_out(void)
 {
     for (size_t done = 0; done < S->out_used;) {
-        ssize_t n = write(out_fd, S->out + done, S->out_used - done);
+        ssize_t n = write(OUT_FD, S->out + done, S->out_used - done);
         if (n <= 0) {
             S->failed = true;
             break;
@@ -101,10 +93,10 @@ int slot_of(int label)
 /* Records */
 
 /* What maps says, as a change of what it said before: how many lines stay at both ends, and those between. */
-static void record_vmas(void)
+static void record_of(int slot)
 {
     static struct proc before;
-    struct proc *now = &S->proc[me];
+    struct proc *now = &S->proc[S->proc[slot].leader];
     before = *now;
     if (!read_vmas(now)) {
         S->failed = true;
@@ -121,6 +113,8 @@ static void record_vmas(void)
     for (int i = head; i < now->vmas - tail; i++) emit(" %s\n", now->vma[i].line);
 }
 
+void record_vmas(void) { record_of(me); }
+
 void emit_call(const struct op *op, struct outcome outcome)
 {
     char text[1024];
@@ -132,122 +126,6 @@ void emit_call(const struct op *op, struct outcome outcome)
     else emit("%ld\n", outcome.value);
 }
 
-/* Touching memory */
-
-static sigjmp_buf fault_return;
-static volatile unsigned long fault_address;
-static volatile int fault_code, fault_signal;
-
-static void on_fault(int signal, siginfo_t *info, void *context)
-{
-    (void)context;
-    fault_signal = signal;
-    fault_code = info->si_code;
-    fault_address = (unsigned long)info->si_addr;
-    siglongjmp(fault_return, 1);
-}
-
-static const char *code_name(int signal, int code)
-{
-    if (signal == SIGBUS) return code == BUS_ADRERR ? "BUS_ADRERR" : "BUS_ADRALN";
-    return code == SEGV_MAPERR ? "SEGV_MAPERR" : "SEGV_ACCERR";
-}
-
-/* Writes to each page. What was written is printed as the call that does the same; a fault as the signal. */
-static void touch(const struct op *op)
-{
-    volatile u64 done = 0;
-    bool failed = sigsetjmp(fault_return, 1) != 0;
-    if (!failed)
-        for (; done < op->a[1]; done += PAGE) *(volatile char *)(op->a[0] + done) = 1;
-    if (done) {
-        struct op whole = *op;
-        whole.a[1] = done;
-        whole.a[2] = MADV_POPULATE_WRITE;
-        emit_call(&whole, (struct outcome){0, 0});
-        record_vmas();
-    }
-    if (failed)
-        emit("%d --- %s {si_signo=%s, si_code=%s, si_addr=%#lx} ---\n", S->proc[me].label,
-             fault_signal == SIGBUS ? "SIGBUS" : "SIGSEGV", fault_signal == SIGBUS ? "SIGBUS" : "SIGSEGV",
-             code_name(fault_signal, fault_code), fault_address);
-}
-
-/* Files */
-
-const char *fd_note(u64 fd)
-{
-    static char note[512];
-    switch ((int)fd) {
-    case FD_RW:
-    case FD_RO:
-    case FD_RW2:
-    case FD_WO:
-    case FD_DUP: snprintf(note, sizeof note, "<%s/data>", work_dir); break;
-    case FD_MEMFD: return "</memfd:vmalens>(deleted)";
-    case FD_ZERO:
-    case FD_ZERO_RO: return "</dev/zero>";
-    case FD_PIDFD: snprintf(note, sizeof note, "<pid:%d>", S->proc[me].label); break;
-    case FD_PARENT: snprintf(note, sizeof note, "<pid:%d>", S->proc[me].parent); break;
-    default: return "";
-    }
-    return note;
-}
-
-static void open_one(int fd, const char *path, int flags, const char *words)
-{
-    int opened = open(path, flags, 0600);
-    if (opened != fd) {
-        S->failed = true;
-        emit("# %s opened as %d instead of %d: %s\n", path, opened, fd, error_text(errno));
-    }
-    emit("%d openat(AT_FDCWD, \"%s\", %s) = %d<%s>\n", S->proc[me].label, path, words, fd, path);
-}
-
-static void close_one(int fd)
-{
-    if (fcntl(fd, F_GETFD) < 0) return;
-    emit("%d close(%d) = 0\n", S->proc[me].label, fd);
-    close(fd);
-}
-
-/* A descriptor of its own memory, and one of that of the process that made it: the one it inherited. */
-static void open_pidfd(void)
-{
-    close_one(FD_PARENT);
-    if (S->proc[me].parent) {
-        const char *note = fd_note(FD_PARENT);
-        if (dup(FD_PIDFD) != FD_PARENT) S->failed = true;
-        emit("%d dup(%d%s) = %d%s\n", S->proc[me].label, FD_PIDFD, note, FD_PARENT, note);
-    }
-    close_one(FD_PIDFD);
-    if (syscall(SYS_pidfd_open, getpid(), 0) != FD_PIDFD) S->failed = true;
-    emit("%d pidfd_open(%d, 0) = %d%s\n", S->proc[me].label, S->proc[me].label, FD_PIDFD, fd_note(FD_PIDFD));
-}
-
-static void open_files(void)
-{
-    char path[256];
-    int label = S->proc[me].label;
-    snprintf(path, sizeof path, "%s/data", work_dir);
-    open_one(FD_RW, path, O_RDWR, "O_RDWR");
-    open_one(FD_RO, path, O_RDONLY, "O_RDONLY");
-    open_one(FD_RW2, path, O_RDWR, "O_RDWR");
-    open_one(FD_WO, path, O_WRONLY, "O_WRONLY");
-    if (syscall(SYS_memfd_create, "vmalens", MFD_ALLOW_SEALING) != FD_MEMFD || ftruncate(FD_MEMFD, FILE_BYTES)) S->failed = true;
-    emit("%d memfd_create(\"vmalens\", MFD_ALLOW_SEALING) = %d%s\n", label, FD_MEMFD, fd_note(FD_MEMFD));
-    open_one(FD_ZERO, "/dev/zero", O_RDWR, "O_RDWR");
-    open_one(FD_ZERO_RO, "/dev/zero", O_RDONLY, "O_RDONLY");
-    if (dup(FD_RW) != FD_DUP) S->failed = true;
-    emit("%d dup(%d%s)", label, FD_RW, fd_note(FD_RW));
-    emit(" = %d%s\n", FD_DUP, fd_note(FD_DUP));
-    open_pidfd();
-    if (S->probe.sysv)
-        for (int i = 0; i < SEGMENTS; i++)
-            emit("%d shmget(%#x, %lu, IPC_CREAT|0600) = %d\n", label, SEGMENT_KEY[i], SEGMENT_PAGES[i] * PAGE,
-                 S->segment[i]);
-}
-
 /* The first thing a program asks for: where its heap begins. */
 static void find_heap(void)
 {
@@ -256,33 +134,6 @@ static void find_heap(void)
     if (!place_heap()) S->failed = true;
     emit_call(&op, (struct outcome){make_call(&op), 0});
     record_vmas();
-}
-
-/* Once a run: the file that the sequences open, and the SysV segments. */
-bool make_shared_things(void)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/data", work_dir);
-    mkdir(work_dir, 0700);
-    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (fd < 0 || ftruncate(fd, FILE_BYTES)) return false;
-    close(fd);
-    for (int i = 0; S->probe.sysv && i < SEGMENTS; i++) {
-        int old = shmget((key_t)SEGMENT_KEY[i], 0, 0);
-        if (old >= 0) shmctl(old, IPC_RMID, NULL);
-        S->segment[i] = shmget((key_t)SEGMENT_KEY[i], SEGMENT_PAGES[i] * PAGE, IPC_CREAT | 0600);
-        if (S->segment[i] < 0) return false;
-    }
-    return true;
-}
-
-void remove_shared_things(void)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/data", work_dir);
-    unlink(path);
-    rmdir(work_dir);
-    for (int i = 0; S->probe.sysv && i < SEGMENTS; i++) shmctl(S->segment[i], IPC_RMID, NULL);
 }
 
 /* Calls */
@@ -308,15 +159,10 @@ static void live(int self);
 static void begin_child(int slot)
 {
     if (!await_turn((uint32_t)slot)) _exit(1);
+    S->proc[slot].task = (int)syscall(SYS_gettid);
+    if (S->proc[slot].leader != slot) return;
     record_vmas();
-    open_pidfd();
-}
-
-/* Faults are caught on a stack of their own, since they happen on any. */
-static void catch_on(void *stack)
-{
-    stack_t alternative = {.ss_sp = stack, .ss_size = FAULT_STACK};
-    sigaltstack(&alternative, NULL);
+    open_pidfd(true);
 }
 
 static int start_sharer(void *slot)
@@ -327,18 +173,51 @@ static int start_sharer(void *slot)
     return 0;
 }
 
-/* A process that shares its memory with this one. Its stack lies outside of the arena and goes with the memory. */
-static pid_t make_sharer(int slot)
+/* The stack of a process that shares this memory. It lies outside of the arena and goes with the memory. */
+static bool map_stack(int slot)
 {
-    char *stack = mmap(NULL, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack == MAP_FAILED) return -1;
-    S->proc[slot].stack = stack;
+    struct op map = {.call = C_MMAP, .a = {0, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1UL}};
+    long stack = make_call(&map);
+    S->proc[slot].stack = (void *)stack;
     if (S->style.limits) {
-        struct op op = {.call = C_MMAP, .a = {0, SHARER_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1UL}};
-        emit_call(&op, (struct outcome){(long)stack, 0});
+        emit_call(&map, (struct outcome){stack, errno});
         record_vmas();
     }
-    return clone(start_sharer, stack + SHARER_STACK, CLONE_VM | SIGCHLD, (void *)(intptr_t)slot);
+    return stack != -1;
+}
+
+/* Who waits for the child gets no turn, so the child has to have its own now: it tells how it came to be. */
+static void await_child(const struct op *op, int slot)
+{
+    emit_call(op, (struct outcome){op->child, 0});
+    record_vmas();
+    S->proc[me].waiting = true;
+    S->proc[slot].waiter = S->proc[me].label;
+    give_turn((uint32_t)slot);
+}
+
+static pid_t make_sharer(const struct op *op, int slot)
+{
+    static const int FLAGS[] = {[FORK_SHARE] = SIGCHLD, [FORK_VFORK] = CLONE_VFORK | SIGCHLD,
+                                [FORK_THREAD] = CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM};
+    if (op->a[0] == FORK_VFORK) await_child(op, slot);
+    pid_t pid = clone(start_sharer, (char *)S->proc[slot].stack + SHARER_STACK, CLONE_VM | FLAGS[op->a[0]],
+                      (void *)(intptr_t)slot);
+    if (op->a[0] == FORK_VFORK && pid < 0) S->failed = true;
+    return pid;
+}
+
+static void name_child(struct op *op, int slot)
+{
+    struct proc *child = &S->proc[slot];
+    if (!op->child) op->child = S->next_label++;
+    else if (op->child >= S->next_label) S->next_label = op->child + 1;
+    child->vmas = 0;
+    child->label = op->child;
+    child->leader = op->a[0] == FORK_THREAD ? S->proc[me].leader : slot;
+    child->parent = S->proc[S->proc[me].leader].label;
+    child->waiting = false;
+    child->waiter = 0;
 }
 
 /* The slot of the new process: in the process that made it and, once it has its turn, in the new one. */
@@ -346,35 +225,80 @@ static int fork_child(struct op *op)
 {
     int slot = slot_of(0);
     if (slot < 0) return -1;
-    if (!op->child) op->child = S->next_label++;
-    else if (op->child >= S->next_label) S->next_label = op->child + 1;
-    S->proc[slot].vmas = 0;
-    S->proc[slot].label = op->child;
-    S->proc[slot].parent = S->proc[me].label;
-    pid_t pid = op->a[0] ? make_sharer(slot) : fork();
+    name_child(op, slot);
+    bool mapped = op->a[0] == FORK_COPY || map_stack(slot);
+    pid_t pid = !mapped ? -1 : op->a[0] == FORK_COPY ? fork() : make_sharer(op, slot);
+    /* Back only when the child is gone, and others have had their turn. */
+    if (mapped && op->a[0] == FORK_VFORK) return -1;
     if (pid == 0) {
         begin_child(slot);
         return slot;
     }
-    S->proc[slot].task = pid;
     if (pid < 0) S->proc[slot].label = 0;
     emit_call(op, (struct outcome){pid < 0 ? -1 : op->child, errno});
-    record_vmas();
+    if (op->a[0] != FORK_THREAD) record_vmas();
     return pid < 0 ? -1 : slot;
 }
 
+/* Who waited for `slot` goes on: it has ended, or has a memory of its own. */
+static void release_waiter(int slot)
+{
+    int waiter = S->proc[slot].waiter ? slot_of(S->proc[slot].waiter) : -1;
+    S->proc[slot].waiter = 0;
+    if (waiter >= 0) S->proc[waiter].waiting = false;
+}
+
+bool has_threads(int slot)
+{
+    for (int i = 0; i < MAX_PROCS; i++)
+        if (S->proc[i].label && i != slot && S->proc[i].leader == slot) return true;
+    return false;
+}
+
+static bool may_have_turn(int slot) { return S->proc[slot].label && !S->proc[slot].waiting; }
+
+/* The end of a process, or of a thread. */
 static void leave(void)
 {
-    emit("%d exit_group(0) = ?\n%d +++ exited with 0 +++\n", S->proc[me].label, S->proc[me].label);
-    S->proc[me].label = 0;
+    struct proc *self = &S->proc[me];
+    bool thread = self->leader != me;
+    emit("%d %s(0) = ?\n%d +++ exited with 0 +++\n", self->label, thread ? "exit" : "exit_group", self->label);
+    release_waiter(me);
+    self->label = 0;
+    int next = 0;
+    while (next < MAX_PROCS && !may_have_turn(next)) next++;
+    if (next == MAX_PROCS) flush_out();
+    give_turn(next < MAX_PROCS ? (uint32_t)next : MAIN_TURN);
+    syscall(thread ? SYS_exit : SYS_exit_group, 0);
+}
+
+/* A process ends after its threads. */
+static void end(int self)
+{
     for (int i = 0; i < MAX_PROCS; i++)
-        if (S->proc[i].label) {
+        if (i != self && S->proc[i].leader == self && may_have_turn(i)) {
             give_turn((uint32_t)i);
-            _exit(0);
+            return;
         }
-    flush_out();
-    give_turn(MAIN_TURN);
-    _exit(0);
+    if (!has_threads(self)) leave();
+    /* They wait for somebody. */
+    for (int i = 0; i < MAX_PROCS; i++)
+        if (i != self && may_have_turn(i)) {
+            give_turn((uint32_t)i);
+            return;
+        }
+}
+
+/* A fresh image of the recorder that goes on in place of this one. What is placed at random is again where it was. */
+static void replace_self(const struct op *op)
+{
+    char slot[16];
+    char *args[] = {"recorder", "--resume", slot, "--work", (char *)(uintptr_t)work_dir, NULL};
+    char *none[] = {NULL};
+    snprintf(slot, sizeof slot, "%d", me);
+    emit_call(op, (struct outcome){0, 0});
+    execve("/proc/self/exe", args, none);
+    S->failed = true;
 }
 
 /* Calls that change no memory, but what later calls do. */
@@ -403,25 +327,27 @@ static void run_op(struct op *op)
 /* The next call, and whose it is; false at the end. */
 static bool next_op(struct op *op)
 {
-    if (S->script) {
+    if (S->scripted) {
         while (S->script_at < S->script_ops) {
             *op = S->script[S->script_at];
-            if (slot_of(op->pid) >= 0) return true;
-            S->script_at++; /* its process was never made */
+            int slot = slot_of(op->pid);
+            if (slot >= 0 && !S->proc[slot].waiting) return true;
+            S->script_at++; /* its process was never made, or cannot make it */
         }
         return false;
     }
     if (S->step >= S->style.ops) return false;
-    generate(op, &S->proc[me]);
+    generate(op, &S->proc[S->proc[me].leader]);
+    op->pid = S->proc[me].label;
     return true;
 }
 
 static int next_turn(void)
 {
-    if (S->script) return S->script_at < S->script_ops ? slot_of(S->script[S->script_at].pid) : me;
-    if (below(3)) return me;
     int turn = (int)below(MAX_PROCS);
-    return S->proc[turn].label ? turn : me;
+    if (S->scripted) turn = S->script_at < S->script_ops ? slot_of(S->script[S->script_at].pid) : me;
+    else if (below(3)) turn = me;
+    return turn >= 0 && may_have_turn(turn) ? turn : me;
 }
 
 /* Whoever shares the memory may have unmapped it since we last looked. */
@@ -435,12 +361,24 @@ static bool is_mapped(u64 addr, u64 length)
     return addr >= end;
 }
 
+/* The kernel kills who has called execve and then has no room for the program; a thread would take its process's pid. */
+static bool can_replace(int call)
+{
+    static const int NEEDS_ROOM[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK};
+    struct rlimit limit;
+    if (call != C_EXEC) return true;
+    for (int i = 0; i < 3; i++)
+        if (getrlimit(NEEDS_ROOM[i], &limit) || limit.rlim_cur < ROOM_TO_EXEC) return false;
+    return S->proc[me].leader == me;
+}
+
 /* May this process make the call now? A write below a stack would make that grow, which no trace shows. */
 static bool is_possible(const struct op *op)
 {
     if (op->call == C_TOUCH && !is_mapped(op->a[0], op->a[1])) return false;
+    if (op->call == C_EXIT || op->call == C_EXEC) return !has_threads(me) && can_replace(op->call);
     if (op->call == C_RLIMIT && op->whose && slot_of(op->whose) < 0) return false;
-    if (op->call == C_PROCESS_MADVISE && op->a[0] == FD_PARENT && slot_of(S->proc[me].parent) < 0) return false;
+    if (op->call == C_PROCESS_MADVISE && op->a[0] == FD_PARENT && slot_of(S->proc[S->proc[me].leader].parent) < 0) return false;
     return is_safe(op);
 }
 
@@ -449,7 +387,10 @@ static void live(int self)
     struct op op;
     for (;;) {
         if (!await_turn((uint32_t)self)) _exit(1);
-        if (S->failed || !next_op(&op)) leave();
+        if (S->failed || !next_op(&op)) {
+            end(self);
+            continue;
+        }
         int slot = slot_of(op.pid);
         if (slot != self) {
             give_turn((uint32_t)slot);
@@ -458,9 +399,9 @@ static void live(int self)
         S->step++;
         S->script_at++;
         S->calls++;
-        if (op.call == C_EXIT) leave();
         if (op.call == C_FORK) {
             int child = fork_child(&op);
+            if (op.a[0] == FORK_VFORK) continue; /* whose turn it is, the child has decided */
             if (child >= 0 && child == me) {
                 self = child;
             } else if (child >= 0) {
@@ -468,20 +409,13 @@ static void live(int self)
                 continue;
             }
         } else if (is_possible(&op)) {
-            run_op(&op);
+            if (op.call == C_EXIT) leave();
+            else if (op.call == C_EXEC) replace_self(&op);
+            else run_op(&op);
         }
         int turn = next_turn();
-        if (turn >= 0 && turn != self) give_turn((uint32_t)turn);
+        if (turn != self) give_turn((uint32_t)turn);
     }
-}
-
-static void catch_faults(void)
-{
-    static char stack[FAULT_STACK] __attribute__((aligned(4096)));
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    catch_on(stack);
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
 }
 
 /* The recorder's own stack: afterwards no limit can come into its way, and its size counts the same all the time. */
@@ -491,12 +425,37 @@ static __attribute__((noinline)) void grow_stack(void)
     for (size_t i = OWN_STACK; i > 0; i -= PAGE) *(volatile char *)&deep[i - PAGE] = 0;
 }
 
+/* What each program of a sequence begins with. */
+static void begin_program(void)
+{
+    grow_stack();
+    catch_faults();
+    find_heap();
+}
+
+static void show_all_memory(void)
+{
+    if (!S->style.limits) return;
+    show_rlimits();
+    emit_snapshot();
+}
+
+/* After execve: the same process with a memory of its own, in its turn. */
+void resume_sequence(int slot)
+{
+    me = slot;
+    release_waiter(slot);
+    begin_program();
+    open_pidfd(false);
+    show_all_memory();
+    live(slot);
+}
+
 /* Runs one sequence to its end; false if a process was lost. */
 bool run_sequence(void)
 {
-    for (int i = 0; i < MAX_PROCS; i++) S->proc[i].label = 0;
-    S->proc[0].vmas = S->proc[0].parent = 0;
-    S->proc[0].label = S->script ? S->script_root : S->next_label++;
+    for (int i = 0; i < MAX_PROCS; i++) S->proc[i] = (struct proc){.leader = i};
+    S->proc[0].label = S->scripted ? S->script_root : S->next_label++;
     S->step = 0;
     give_turn(0);
     pid_t pid = fork();
@@ -504,17 +463,13 @@ bool run_sequence(void)
     if (pid == 0) {
         me = 0;
         setpgid(0, 0);
+        drop_script();
         S->proc[0].task = getpid();
-        grow_stack();
-        catch_faults();
         emit("%d execve(\"" PROGRAM "\", [\"recorder\"], 0x7ffc00000000 /* 0 vars */) = 0\n", S->proc[0].label);
         limit_maps();
-        find_heap();
+        begin_program();
         open_files();
-        if (S->style.limits) {
-            show_rlimits();
-            emit_snapshot();
-        }
+        show_all_memory();
         live(0);
     }
     bool ended = await_turn(MAIN_TURN);
