@@ -65,8 +65,9 @@ export function sysMadvise(mm: Mm, addr: U64, length: U64, advice: number): Pred
   if (!walked.ok) return walked;
   if (isPopulate(advice) && mm.rules.populateStopsAtGap) return populateRange(mm, start, end, advice);
   const done = walkVmas(mm, start, end, (index, from, to) => adviseVma(mm, index, from, to, advice));
-  // Pages that are shared, pinned or not there, and what the file and the settings of THP allow.
-  return done.ok && advice === madv.MADV_COLLAPSE ? ok('pages-decide') : done;
+  // Pages that are shared, pinned or not there, and what the file and the settings of THP allow, also before a gap.
+  const passed = done.ok || (done.error.errno === 'ENOMEM' && mm.firstIn(start, end) !== undefined);
+  return passed && advice === madv.MADV_COLLAPSE ? ok('pages-decide') : done;
 }
 
 /**

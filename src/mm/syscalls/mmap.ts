@@ -160,7 +160,8 @@ export function doMmap(mm: Mm, args: MmapArgs): Prediction {
   if (denied && (start === 'anywhere' || !mm.rules.fixedUnmapsFirst)) return refuse('EACCES', why);
   if (start === 'anywhere' && args.placedAt === undefined) {
     const allowed = mayMapNew(mm, flags.value, pages);
-    return allowed.ok ? ok('anywhere') : allowed;
+    const accepted = allowed.ok ? accept(mm, args, flags.value, pages) : allowed;
+    return accepted.ok ? ok('anywhere') : accepted;
   }
   const at =
     start === 'anywhere' || !isFixed(args) ? vpnOf(args.placedAt ?? bytesOfVpn(Number(start))) : start;
@@ -171,13 +172,17 @@ export function doMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!free.ok) return free;
   // What was there is lost.
   if (denied) return refuse('EACCES', why);
-  const sealed = checkWriteSeal(mm, args.file, flags.value, 'late');
-  if (!sealed.ok) return sealed;
-  const backed =
-    args.file === null ? shmemEnough(mm, flags.value, pages) : checkHugeOffset(args.file, args.offset);
-  if (!backed.ok) return backed;
+  const accepted = accept(mm, args, flags.value, pages);
+  if (!accepted.ok) return accepted;
   mapRange(mm, at, end, flags.value, args, args.file === null);
   return ok(start === 'anywhere' ? 'anywhere' : bytesOfVpn(start));
+}
+
+/** What is asked when room has been made: the driver of a file, or whether shared memory can be backed. */
+function accept(mm: Mm, args: MmapArgs, flags: VmFlags, pages: number): Result<void, Refusal> {
+  if (args.file === null) return shmemEnough(mm, flags, pages);
+  const sealed = checkWriteSeal(mm, args.file, flags, 'late');
+  return sealed.ok ? checkHugeOffset(args.file, args.offset) : sealed;
 }
 
 /** The file that is mapped; null for anonymous memory of ordinary pages. With huge pages that has one, too. */
