@@ -9,7 +9,16 @@ import { dispatch } from './dispatch';
 import { forgetCapability, learnCapability } from './limit_events';
 import type { Mismatch } from './replay_types';
 import { reasonFor } from './reasons';
-import { clearRange, dropSeals, force, hugePlace, learnFromBrk, learnHugeFile, learnMemory } from './settle';
+import {
+  clearRange,
+  dropSeals,
+  force,
+  hugePlace,
+  learnFromBrk,
+  learnHugeFile,
+  learnMemory,
+  onHugePages,
+} from './settle';
 import type { Life, World } from './world';
 
 const UNFINISHED: Mismatch = {
@@ -96,11 +105,15 @@ export function applyCall(
   }
   if (predicted === recorded || (predicted === '?' && placed !== undefined)) return result(untraced);
   if (placed !== undefined && prediction.ok && choosesPlace(event)) return result(untraced ?? elsewhere(mm));
-  const lost = recorded === 'ENOMEM' && prediction.ok ? hugePlace(mm, event.call) : undefined;
+  const noPage = recorded === 'ENOMEM' && prediction.ok;
+  const lost = noPage ? hugePlace(mm, event.call) : undefined;
   mm.rollback(mark);
   const reason = reasonFor(mm, event, prediction, recorded, () => others(false));
   // Huge pages are asked for when what was there is gone.
   if (lost !== undefined) clearRange(mm, lost.start, lost.end);
+  // mlock asks for them when all is locked.
+  const locks = event.call.name === 'mlock' || event.call.name === 'mlock2';
+  if (noPage && locks && onHugePages(mm, event.call)) predict();
   if (placed === undefined) return result(reason);
   return result(succeedAnyway(mm, event, placed, prediction, predict, reason));
 }

@@ -2,10 +2,11 @@ import type { Mm } from '../mm/mm';
 import type { Prediction } from '../mm/refusal';
 import { MAP_ANONYMOUS, PROT_EXEC } from '../mm/syscalls/mmap';
 import { coversRange } from '../mm/syscalls/mseal';
-import { hugePageOf, sameFile, untouchedOf } from '../mm/vma';
+import { sameFile, untouchedOf } from '../mm/vma';
 import type { Syscall, SyscallEvent } from '../trace/event';
 import { touchedRange, workRange } from './call_ranges';
 import type { Mismatch } from './replay_types';
+import { onHugePages } from './settle';
 
 /**
  * Why prediction and record differ. A reason is given only where the trace itself shows that something is missing which
@@ -83,11 +84,6 @@ export function reasonFor(
       ? 'the rules predict success; nothing was changed'
       : `the rules predict ${predicted.errno}: ${predicted.why}`;
   return { code: 'unexplained', text: `the record says ${recorded}, ${words}` };
-}
-
-function onHugePages(mm: Mm, call: Syscall): boolean {
-  const range = touchedRange(call);
-  return range !== undefined && mm.vmasIn(range.start, range.end).some((vma) => hugePageOf(vma.file) > 1);
 }
 
 function hasGap(mm: Mm, call: Syscall): boolean {

@@ -30,7 +30,7 @@ import {
   without,
 } from '../mm/vm_flags';
 import type { SignalEvent, Syscall } from '../trace/event';
-import { rangeOf } from './call_ranges';
+import { rangeOf, touchedRange } from './call_ranges';
 import type { FileTable } from './file_table';
 
 /**
@@ -149,6 +149,12 @@ export function learnHugeFile(files: FileTable, call: Syscall): void {
   if (call.name !== 'mmap' || (call.flags & (MAP_HUGETLB | MAP_ANONYMOUS)) !== MAP_HUGETLB) return;
   const file = files.fileOf(call.fd);
   if (file !== null && hugePageOf(file) === 1) files.learnHuge(file.path, DEFAULT_HUGE_PAGE);
+}
+
+/** Is any of the memory that a call works on of huge pages? */
+export function onHugePages(mm: Mm, call: Syscall): boolean {
+  const range = touchedRange(call);
+  return range !== undefined && mm.vmasIn(range.start, range.end).some((vma) => hugePageOf(vma.file) > 1);
 }
 
 /** Where a call has just put memory of huge pages over what was there; undefined where it did not. */

@@ -64,6 +64,24 @@ describe('anonymous memory of huge pages', () => {
     expect(differing(replay)).toEqual(['2 madvise EFAULT, predicted 0 (limit-unknown)']);
   });
 
+  it('no page is free for mlock, which has locked all else', () => {
+    const replay = replayed([
+      `mmap(${p(H - 1)}, 4096, ${RW}, MAP_PRIVATE|MAP_FIXED|MAP_ANONYMOUS, -1, 0) = ${p(H - 1)}`,
+      mmap(H, 4096, `${ANON}|MAP_NORESERVE`) + p(H),
+      `mlock(${p(H - 1)}, 8192) = ${ENOMEM}`,
+    ]);
+    expect(differing(replay)).toEqual(['3 mlock ENOMEM, predicted 0 (limit-unknown)']);
+    expect(flags(end(replay))).toBe('511-512 rd wr mr mw me lo ac, 512-1024 rd wr mr mw me de nr ht');
+  });
+
+  it('a wrong offset, also where the kernel would choose the place', () => {
+    expect(
+      differing(
+        replayed([mmap(0, 4096, ANON) + p(0), `mmap(NULL, 4096, ${RW}, ${ANON}, -1, 0x1000) = ${EINVAL}`]),
+      ),
+    ).toEqual([]);
+  });
+
   it('is inherited', () => {
     const replay = replayed([
       ...by(10, mmap(0, 4096, ANON) + p(0), fork(11)),

@@ -38,6 +38,18 @@ describe('limits in a trace', () => {
     ).toEqual(['0x10000000 0x10000000', 'ENOMEM ENOMEM', '2 ?', 'ENOMEM ENOMEM', '0 ?', 'ENOMEM ENOMEM']);
   });
 
+  it('count also where the kernel would have chosen the place', () => {
+    expect(
+      outcomes(
+        [
+          '1 prlimit64(0, RLIMIT_AS, {rlim_cur=8*1024, rlim_max=RLIM64_INFINITY}, NULL) = 0',
+          '1 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000000',
+          '1 mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = -1 ENOMEM (no)',
+        ].join('\n'),
+      ),
+    ).toEqual(['0x10000000 ?', 'ENOMEM ENOMEM']);
+  });
+
   it('are those that getrlimit or the old value tells, but not those of another resource', () => {
     const brk = '1 brk(NULL) = 0x5000\n1 brk(0x9000) = 0x5000\n';
     expect(outcomes(`1 getrlimit(RLIMIT_DATA, {rlim_cur=8192, rlim_max=8192}) = 0\n${brk}`)[1]).toBe(

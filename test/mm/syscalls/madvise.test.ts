@@ -298,3 +298,16 @@ describe('guard regions', () => {
     },
   );
 });
+
+describe('MADV_COLLAPSE', () => {
+  const collapse = (pages: number): string =>
+    scenario('6.18').nr(0, 512).madvise(0, pages, madv.MADV_COLLAPSE).seeResult().log();
+
+  it('depends on pages, whether a gap follows or not', () => {
+    expect([collapse(512), collapse(1024)]).toEqual(['?', '?']);
+  });
+
+  it('a gap alone is ENOMEM', () => {
+    expect(scenario('6.18').madvise(0, 512, madv.MADV_COLLAPSE).seeResult().log()).toBe('ENOMEM');
+  });
+});
