@@ -60,6 +60,8 @@ static const struct call TABLE[CALLS] = {
     [C_FILE_SEAL] = {"fcntl", SYS_fcntl, "dcf"},
     [C_RLIMIT] = {"prlimit64", 0, NULL},
     [C_CAPSET] = {"capset", 0, NULL},
+    [C_MBIND] = {"mbind", 0, NULL},
+    [C_HOME_NODE] = {"set_mempolicy_home_node", 0, NULL},
     [C_TOUCH] = {"madvise", 0, "anv"},
     [C_FORK] = {"clone", 0, NULL},
     [C_EXEC] = {"execve", 0, NULL},
@@ -73,7 +75,8 @@ int call_by_option(const char *name)
 {
     static const struct word OWN[] = {{"name", C_NAME}, {"merge", C_MEMORY_MERGE}, {"mdwe", C_MDWE},
                                       {"touch", C_TOUCH}, {"fork", C_FORK},        {"exit", C_EXIT},
-                                      {"exec", C_EXEC}, {"rlimit", C_RLIMIT}, {"capset", C_CAPSET}};
+                                      {"exec", C_EXEC}, {"rlimit", C_RLIMIT}, {"capset", C_CAPSET},
+                                      {"mbind", C_MBIND}, {"home", C_HOME_NODE}};
     for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++)
         if (!strcmp(OWN[i].text, name)) return (int)OWN[i].value;
     for (int i = 0; i < CALLS; i++)
@@ -95,6 +98,8 @@ long make_call(const struct op *op)
         return syscall(nr, PR_SET_MDWE, a[0], 0, 0, 0);
     case C_RLIMIT: return make_rlimit(op);
     case C_CAPSET: return make_capset(op);
+    case C_MBIND: return make_mbind(op);
+    case C_HOME_NODE: return make_home_node(op);
     case C_PROCESS_MADVISE:
         return syscall(nr, a[0], op->range, (u64)op->ranges, a[3], a[4]);
     default:
@@ -245,6 +250,8 @@ void print_op(char *text, size_t size, const struct op *op)
     case C_EXIT: put(&out, "exit_group(0"); break;
     case C_RLIMIT: print_rlimit(text, size, op); return;
     case C_CAPSET: print_capset(text, size, op); return;
+    case C_MBIND: print_mbind(text, size, op); return;
+    case C_HOME_NODE: print_home_node(text, size, op); return;
     default:
         put(&out, "%s(", TABLE[op->call].name);
         for (int i = 0; TABLE[op->call].args[i]; i++) {
@@ -430,6 +437,8 @@ bool parse_op(const char *line, struct op *op)
         op->call = C_EXEC;
         return strstr(end, "\"again\"") != NULL;
     }
+    if (!strncmp(end, "mbind(", 6)) return parse_mbind(end, op);
+    if (!strncmp(end, "set_mempolicy_home_node(", 24)) return parse_home_node(end, op);
     if (!strncmp(end, "capset(", 7)) return parse_capset(end, op);
     if (!strncmp(end, "prlimit64(", 10) || !strncmp(end, "setrlimit(", 10)) return parse_rlimit(end, op);
     for (op->call = 0; op->call < C_TOUCH; op->call++)

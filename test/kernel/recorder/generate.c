@@ -37,6 +37,7 @@ static const unsigned WEIGHT[CALLS] = {
     [C_MUNLOCK] = 3,       [C_MLOCKALL] = 1,    [C_MUNLOCKALL] = 1,    [C_SHMAT] = 3,
     [C_SHMDT] = 2,         [C_REMAP_FILE_PAGES] = 2, [C_MEMORY_MERGE] = 1, [C_MDWE] = 1,
     [C_FILE_SEAL] = 1,     [C_RLIMIT] = 8,      [C_CAPSET] = 2,
+    [C_MBIND] = 8,         [C_HOME_NODE] = 2,
     [C_TOUCH] = 10,        [C_FORK] = 3,       [C_EXEC] = 2,          [C_EXIT] = 1,
 };
 
@@ -49,6 +50,8 @@ static unsigned occurs(int call)
     case C_FILE_SEAL: return 20;
     case C_MEMORY_MERGE: return 15;
     case C_EXEC: return 20;
+    case C_MBIND: return 25;
+    case C_HOME_NODE: return 15;
     case C_MSEAL: return 45;
     case C_MLOCKALL: return 20;
     case C_PROCESS_MADVISE: return 40;
@@ -70,6 +73,8 @@ static bool possible(int call)
     case C_SHMAT:
     case C_SHMDT: return can->sysv;
     case C_MLOCKALL: return can->root;
+    case C_MBIND: return can->mbind;
+    case C_HOME_NODE: return can->home_node;
     default: return true;
     }
 }
@@ -473,6 +478,8 @@ static bool fill(struct op *op, const struct proc *self)
         return S->style.memfd;
     case C_RLIMIT: memset(a, 0, sizeof op->a); gen_rlimit(op, self, is_odd()); return true;
     case C_CAPSET: memset(a, 0, sizeof op->a); gen_capset(op); return true;
+    case C_MBIND: gen_mbind(op, is_odd()); break;
+    case C_HOME_NODE: gen_home_node(op, is_odd()); break;
     case C_TOUCH: a[2] = 23; return gen_touch(op, self);
     case C_FORK: a[1] = 0; a[0] = fork_kind(); return alive() < (int)S->style.procs;
     case C_EXEC: a[0] = a[1] = 0; return true;

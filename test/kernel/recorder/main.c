@@ -86,9 +86,10 @@ static void write_header(const struct options *options)
     emit("# recording 1\n# kernel %s\n# without%s%s%s%s%s%s\n", can->release, can->names ? "" : " anon-names",
          can->ksm ? "" : " ksm", can->thp ? "" : " thp", can->soft_dirty ? "" : " soft-dirty", can->swap ? "" : " swap",
          can->pkeys ? "" : " pkeys");
-    emit("# can%s%s%s%s%s%s%s%s\n", can->mseal ? " mseal" : "", can->guard ? " guard" : "",
+    emit("# can%s%s%s%s%s%s%s%s%s%s\n", can->mseal ? " mseal" : "", can->guard ? " guard" : "",
          can->droppable ? " droppable" : "", can->memory_merge ? " memory-merge" : "", can->mdwe ? " mdwe" : "",
-         can->pkey ? " pkey" : "", can->set_brk ? " brk" : "", can->sysv ? " sysv" : "");
+         can->pkey ? " pkey" : "", can->set_brk ? " brk" : "", can->sysv ? " sysv" : "",
+         can->mbind ? " mbind" : "", can->home_node ? " home-node" : "");
     emit("# rules%s%s\n", can->heap_executable ? " heapExecutable=true" : "", can->low_maps ? "" : " map32Bit=false");
     if (S->map_room) emit("# map-room %u\n", S->map_room);
     if (!options->script) emit("# seed %lu\n", options->seed);

@@ -81,6 +81,19 @@ static bool soft_dirty(void)
     return read_vmas(&self) && self.vmas == 1 && strstr(self.vma[0].line, "sd") != NULL;
 }
 
+/* A kernel without NUMA has neither call. */
+static bool mbind(void)
+{
+    struct op op = {.call = C_MBIND, .a = {(u64)map(PAGE, MAP_PRIVATE), PAGE, 2, 1, 64, 0}};
+    return !make_call(&op);
+}
+
+static bool home_node(void)
+{
+    struct op op = {.call = C_HOME_NODE, .a = {ARENA, PAGE}};
+    return make_call(&op) && errno != ENOSYS;
+}
+
 void probe_kernel(struct probe *probe)
 {
     struct utsname uts;
@@ -101,6 +114,8 @@ void probe_kernel(struct probe *probe)
     probe->mdwe = in_child(mdwe);
     probe->set_brk = in_child(set_brk);
     probe->sysv = in_child(sysv);
+    probe->mbind = in_child(mbind);
+    probe->home_node = in_child(home_node);
     probe->pkey = in_child(pkey);
     probe->pkeys = in_child(pkeys);
     probe->low_maps = in_child(low_maps);

@@ -69,6 +69,8 @@ enum call_id {
     C_FILE_SEAL,
     C_RLIMIT,
     C_CAPSET,
+    C_MBIND,
+    C_HOME_NODE,
     C_TOUCH,
     C_FORK,
     C_EXEC,
@@ -125,7 +127,7 @@ extern const unsigned SEGMENT_PAGES[SEGMENTS];
 /* What the kernel supports. */
 struct probe {
     char release[65];
-    bool names, ksm, thp, soft_dirty, swap, heap_executable, low_maps, pkeys, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv;
+    bool names, ksm, thp, soft_dirty, swap, heap_executable, low_maps, pkeys, mseal, guard, droppable, pkey, root, memory_merge, mdwe, set_brk, sysv, mbind, home_node;
 };
 
 /* How the calls of one sequence are chosen; see generate.c. */
@@ -195,6 +197,16 @@ void print_capset(char *text, size_t size, const struct op *op);
 bool parse_rlimit(const char *text, struct op *op);
 bool parse_capset(const char *text, struct op *op);
 void show_rlimits(void);
+
+/* policy.c */
+void gen_mbind(struct op *op, bool odd);
+void gen_home_node(struct op *op, bool odd);
+long make_mbind(const struct op *op);
+long make_home_node(const struct op *op);
+void print_mbind(char *text, size_t size, const struct op *op);
+void print_home_node(char *text, size_t size, const struct op *op);
+bool parse_mbind(const char *text, struct op *op);
+bool parse_home_node(const char *text, struct op *op);
 
 /* generate.c */
 uint32_t rnd(void);

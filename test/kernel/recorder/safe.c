@@ -51,6 +51,8 @@ bool is_safe(const struct op *op)
         if (!inside(a[0], a[1]) && !refused(a[0], a[1])) return false;
         if (a[2] > 64 * PAGE && a[2] < TOO_LONG) return false;
         return !(a[3] & 6) || (inside(a[4], a[2]) && a[4] >= PAGE) || refused(a[4], a[2]);
+    case C_MBIND:
+    case C_HOME_NODE: return inside(a[0], a[1]) || wraps(a[0], a[1]);
     case C_MADVISE: return advice_is_safe(a[0], a[1], a[2]);
     case C_PROCESS_MADVISE:
         for (int i = 0; i < op->ranges; i++)
