@@ -81,7 +81,10 @@ export function applyCall(
     return result({ code: 'injected', text: 'strace injected this result: the kernel never ran the call' });
   }
   if (prediction === undefined) return result(UNKNOWN_TARGET);
-  if (prediction.ok && prediction.value === 'pages-decide') return result(undefined);
+  if (prediction.ok && prediction.value === 'pages-decide') {
+    if (placed === undefined) mm.rollback(mark);
+    return result(undefined);
+  }
   if (onFilesystem && prediction.ok && recorded === 'EINVAL') {
     // Another file system than the one that would have allowed it.
     mm.rollback(mark);

@@ -127,6 +127,22 @@ describe('limits in a trace', () => {
   });
 });
 
+describe('what pages decide', () => {
+  it('is open for mbind with MPOL_MF_STRICT and a policy without nodes, and a refusal changes nothing', () => {
+    const after = (result: string, prot = 'PROT_READ|PROT_WRITE'): (string | number)[] => {
+      const map = MAP.replace('PROT_READ|PROT_WRITE', prot);
+      const text = `1 ${map}\n1 mbind(0x10000000, 4096, MPOL_LOCAL, NULL, 0, MPOL_MF_STRICT) = ${result}\n`;
+      const replay = replayTrace(parseStrace(text), { kernel: '6.18' });
+      const vmas = replay.at(1).vmas(replay.lives[0]?.id ?? '').length;
+      return [outcomes(text, { kernel: '6.18' })[1] ?? '', vmas];
+    };
+    expect(after('0')).toEqual(['0 ?', 2]);
+    expect(after('-1 EIO (Input/output error)')).toEqual(['EIO ?', 1]);
+    // Nobody can have written there.
+    expect(after('0', 'PROT_NONE')).toEqual(['0 0', 2]);
+  });
+});
+
 describe('faults that signals show', () => {
   it('an access that was not allowed below memory that grows down has made it grow', () => {
     const text = [

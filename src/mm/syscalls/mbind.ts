@@ -2,6 +2,7 @@ import { ok } from '../../base/result';
 import { pageAlignUp, pageAligned, VPN_END, vpnAdd, vpnOf, type U64, type Vpn } from '../addr';
 import type { Mm } from '../mm';
 import { DONE, refuse, type Prediction } from '../refusal';
+import { untouchedOf } from '../vma';
 import { modifyVma, vmaAt } from '../vma_modify';
 import { visitVmas } from '../vma_walk';
 import { coversRange } from './mseal';
@@ -20,6 +21,7 @@ const MPOL_F_STATIC_NODES = 1 << 15;
 const MPOL_F_NUMA_BALANCING = 1 << 13;
 const MPOL_MODE_FLAGS = MPOL_F_RELATIVE_NODES | MPOL_F_STATIC_NODES | MPOL_F_NUMA_BALANCING;
 /** MPOL_MF_STRICT, _MOVE and _MOVE_ALL: they are about pages, not about mappings. */
+const MPOL_MF_STRICT = 1;
 const MPOL_MF_VALID = 7;
 
 export interface MbindArgs {
@@ -34,7 +36,8 @@ export interface MbindArgs {
 
 /**
  * mbind(addr, length, mode, nodes, maxnode, flags): do_mbind. Policies are compared by value. A hole is EFAULT and
- * nothing changes, but the default policy passes over holes. Which nodes there are is not known here.
+ * nothing changes, but the default policy passes over holes. Which nodes there are, and on which of them pages lie, is not
+ * known here.
  */
 export function sysMbind(mm: Mm, { addr, length, mode, nodes, flags }: MbindArgs): Prediction {
   const modeFlags = mode & MPOL_MODE_FLAGS;
@@ -57,7 +60,17 @@ export function sysMbind(mm: Mm, { addr, length, mode, nodes, flags }: MbindArgs
   if (mm.firstIn(start, end) === undefined || (wanted !== null && !coversRange(mm, start, end))) {
     return refuse('EFAULT', 'the range has a hole; nothing was changed (queue_pages_range)');
   }
-  return setPolicies(mm, start, end, () => wanted);
+  // No page lies on a node that a policy without nodes names: each that there is stands in the way (EIO).
+  const misplaced =
+    wanted !== null && nodes === 0n && flags === MPOL_MF_STRICT && mayHavePages(mm, start, end);
+  const done = setPolicies(mm, start, end, () => wanted);
+  return done.ok && misplaced ? ok('pages-decide') : done;
+}
+
+function mayHavePages(mm: Mm, start: Vpn, end: Vpn): boolean {
+  return mm
+    .vmasIn(start, end)
+    .some((vma) => vma.file !== null || vma.anonVma !== 0 || untouchedOf(vma) !== 'sure');
 }
 
 /** mpol_new */
