@@ -11,8 +11,10 @@ export type FileOps =
   | 'dev-zero'
   /** Attach of a SysV segment: has a close hook. */
   | 'sysv'
-  /** Pipes and pidfds: there is nothing to map. */
+  /** Directories, pipes, pidfds and the like: there is nothing to map. */
   | 'unmappable'
+  /** Opened with O_PATH: no call that needs an open file takes it. */
+  | 'path-only'
   /** memfd_secret: shared mappings only, locked, never dumped, never executable. */
   | 'secretmem'
   | 'hugetlb';

@@ -1,5 +1,6 @@
 import type { U64 } from '../mm/addr';
 import { DEFAULT_HUGE_PAGE, hugePageOfLog } from '../mm/hugetlb';
+import type { FileOps } from '../mm/vma';
 import { writeSealBits } from '../mm/memfd_seal';
 import { setMemoryMerge } from '../mm/syscalls/prctl_memory_merge';
 import type { VmFile } from '../mm/vma';
@@ -8,6 +9,7 @@ import { readFd } from '../trace/strace/fd';
 import { USERFAULTFD_PATH } from './file_table';
 import { openUffd, uffdOf } from './userfaultfds';
 import { withoutSelf } from './clear_refs';
+import { unmappableMadeBy } from './unmappable_files';
 import { notePkeys } from './key_events';
 import type { Life, Segment, World } from './world';
 
@@ -24,6 +26,7 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
         writableBy(call.flags),
         false,
         call.flags.includes('O_WRONLY') ? false : undefined,
+        opsOfOpen(call.flags),
       );
       life.files.closeOnExec(value, call.flags.includes('O_CLOEXEC'));
       return;
@@ -36,6 +39,10 @@ export function noteFile(world: World, life: Life, { call, result }: SyscallEven
       return;
     case 'other':
       noteOther(world, life, call.syscall, call.args, value);
+      for (const made of unmappableMadeBy(call.syscall, call.args, value)) {
+        life.files.open(made.fd, made.path, made.writable, false, made.readable);
+        life.files.closeOnExec(made.fd, made.closeOnExec);
+      }
       notePkeys(world, life, call.syscall, call.args, value);
       if (call.syscall === 'fcntl') noteFcntl(world, life, call.args, value);
       return;
@@ -119,6 +126,12 @@ function segmentOf(
 /** The text of a quoted argument. */
 function quoted(argument: string | undefined): string {
   return /^"(.*)"$/.exec(argument ?? '')?.[1] ?? '';
+}
+
+/** What the flags of an open tell of the file, whatever its path. */
+function opsOfOpen(flags: string): FileOps | undefined {
+  if (flags.includes('O_PATH')) return 'path-only';
+  return flags.includes('O_DIRECTORY') ? 'unmappable' : undefined;
 }
 
 /** Does an open with these flags allow shared writable mappings? null where the mode is not printed by name. */

@@ -2,6 +2,7 @@ import type { FdArg } from '../trace/event';
 import { DEFAULT_HUGE_PAGE } from '../mm/hugetlb';
 import type { FileOps, VmFile } from '../mm/vma';
 import type { MmSystem } from '../mm/mm';
+import { isUnmappable } from './unmappable_files';
 
 /** What -y prints for a descriptor of userfaultfd(2). */
 export const USERFAULTFD_PATH = 'anon_inode:[userfaultfd]';
@@ -27,8 +28,15 @@ export class FileTable {
   }
 
   /** A descriptor that the trace saw being opened. `writable` null where the mode is not known. */
-  open(fd: number, path: string, writable: boolean | null, deleted = false, readable?: boolean): VmFile {
-    const made = this.make(path, deleted, writable);
+  open(
+    fd: number,
+    path: string,
+    writable: boolean | null,
+    deleted = false,
+    readable?: boolean,
+    ops?: FileOps,
+  ): VmFile {
+    const made = this.make(path, deleted, writable, ops);
     const file = readable === undefined ? made : { ...made, readable };
     this.put(fd, file);
     return file;
@@ -148,7 +156,7 @@ function pathOf(fd: FdArg): { readonly path: string; readonly deleted: boolean }
 
 /** openat prints the path as given, the note at mmap the resolved one: only absolute paths can contradict. */
 function samePath(held: VmFile, path: string): boolean {
-  return held.path === path || (!held.path.startsWith('/') && !held.path.startsWith('fd:'));
+  return held.path === path || (!held.path.startsWith('/') && !/^(?:fd|pipe|anon_inode):/.test(held.path));
 }
 
 function isMemfd(path: string): boolean {
@@ -162,6 +170,6 @@ export function opsOf(path: string, deleted: boolean): FileOps {
   if (/^\/SYSV[0-9a-f]{8}$/.test(path)) return 'sysv';
   if (path === '/anon_hugepage' || path.startsWith('/dev/hugepages/')) return 'hugetlb';
   if (path === '/secretmem') return 'secretmem';
-  if (/^(pid|pipe):/.test(path) || path === USERFAULTFD_PATH) return 'unmappable';
+  if (isUnmappable(path)) return 'unmappable';
   return 'file';
 }

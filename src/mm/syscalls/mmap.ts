@@ -131,7 +131,8 @@ export interface MmapArgs {
 export function sysMmap(mm: Mm, args: MmapArgs): Prediction {
   if (!pageAligned(args.offset)) return refuse('EINVAL', 'the offset is not page aligned');
   const anonymous = (args.flags & MAP_ANONYMOUS) !== 0;
-  if (!anonymous && args.file === null) return refuse('EBADF', 'the file descriptor is not open');
+  if (!anonymous && (args.file === null || args.file.ops === 'path-only'))
+    return refuse('EBADF', 'the file descriptor is not open, or names a path only (O_PATH)');
   const file = backing(mm, args, anonymous);
   if (!file.ok) return file;
   const hugePage = hugePageOf(file.value);
