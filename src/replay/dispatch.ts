@@ -12,7 +12,7 @@ import { sysMremap } from '../mm/syscalls/mremap';
 import { sysMseal } from '../mm/syscalls/mseal';
 import { sysMunmap } from '../mm/syscalls/munmap';
 import { sysSetAnonName, type WantedName } from '../mm/syscalls/prctl_set_vma';
-import { sysProcessMadvise } from '../mm/syscalls/process_madvise';
+import { checkProcessMadvise, sysProcessMadvise } from '../mm/syscalls/process_madvise';
 import { sysRemapFilePages } from '../mm/syscalls/remap_file_pages';
 import { segmentFile, SHM_RDONLY, sysShmat, sysShmdt } from '../mm/syscalls/shm';
 import { sysUffdRegister, sysUffdUnregister } from '../mm/syscalls/userfaultfd';
@@ -144,16 +144,23 @@ function pidfdTarget(world: World, life: Life, pidfd: FdArg): Life | undefined {
   return pid === undefined ? undefined : world.lifeOf(Number(pid));
 }
 
+/** The kernels that know PIDFD_SELF are those that take any advice for the caller itself. */
+function isNoPidfd(world: World, life: Life, pidfd: FdArg): boolean {
+  if (PIDFD_SELF.has(pidfd.fd)) return !world.system.rules.processMadviseSelfAny;
+  const path = life.files.fileOf(pidfd)?.path;
+  return path === undefined || /^(?:\/|pipe:|socket:|anon_inode:(?!\[pidfd\]))/.test(path);
+}
+
 function processMadvise(
   world: World,
   life: Life,
   call: Syscall & { readonly name: 'process_madvise' },
 ): Prediction | undefined {
-  // The kernels that know PIDFD_SELF are those that take any advice for the caller itself.
-  if (PIDFD_SELF.has(call.pidfd.fd) && !world.system.rules.processMadviseSelfAny && call.flags === 0)
-    return refuse('EBADF', 'this kernel has no PIDFD_SELF');
+  const checked = checkProcessMadvise(call.ranges, call.flags);
+  if (!checked.ok) return checked;
+  if (isNoPidfd(world, life, call.pidfd)) return refuse('EBADF', 'the descriptor is no pidfd');
   const target = pidfdTarget(world, life, call.pidfd);
   if (target === undefined) return undefined;
-  if (target.mm === null) return call.flags === 0 ? refuse('ESRCH', 'the process has ended') : undefined;
+  if (target.mm === null) return refuse('ESRCH', 'the process has ended');
   return sysProcessMadvise(target.mm, call.ranges, call.advice, call.flags, target.mm === life.mm);
 }

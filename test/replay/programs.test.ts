@@ -53,6 +53,30 @@ describe('advice', () => {
     expect(replay.steps[1]?.mismatch).toBeUndefined();
   });
 
+  it('through a pidfd is checked as the kernel does', () => {
+    // Lines of strace on 6.18.44; every result is as predicted.
+    const cold = (fd: string, iov: string, flags = '0') =>
+      `process_madvise(${fd}, [${iov}], 1, MADV_COLD, ${flags})`;
+    const page = `{iov_base=${p(0)}, iov_len=4096}`;
+    const negative = `{iov_base=${p(0)}, iov_len=18446744073709551615}`;
+    const lines = [
+      ...by(10, mapped(0, 1), 'pidfd_open(10, 0) = 3<anon_inode:[pidfd]>', fork(11), 'pidfd_open(11, 0) = 4'),
+      `10 ${cold('-1', page)} = -1 EBADF (Bad file descriptor)`,
+      `10 ${cold('1</tmp/out>', page)} = -1 EBADF (Bad file descriptor)`,
+      `10 ${cold('-1', page, '0x1')} = -1 EINVAL (Invalid argument)`,
+      `10 ${cold('-1', negative)} = -1 EINVAL (Invalid argument)`,
+      `10 ${cold('3', '{iov_base=0x7ffffffff000, iov_len=8192}')} = -1 EFAULT (Bad address)`,
+      `10 ${cold('3<anon_inode:[pidfd]>', page)} = 4096`,
+      `10 ${cold('4<anon_inode:[pidfd]>', page)} = 4096`,
+      '11 +++ killed by SIGKILL +++',
+      `10 ${cold('4', page)} = -1 ESRCH (No such process)`,
+      `10 ${cold('4', negative)} = -1 EINVAL (Invalid argument)`,
+    ];
+    const calls = replayed(lines, { kernel: '6.18' }).steps.filter((step) => step.call === 'process_madvise');
+    expect(calls).toHaveLength(9);
+    for (const { recorded, predicted } of calls) expect(predicted).toBe(recorded);
+  });
+
   it('to collapse pages succeeds or fails with the state of pages', () => {
     const collapse = `madvise(${p(0)}, 2097152, MADV_COLLAPSE)`;
     const replay = replayed(by(10, mapped(0, 512), `${collapse} = 0`, `${collapse} = -1 EINVAL (x)`));

@@ -1,4 +1,4 @@
-import { err, ok } from '../../base/result';
+import { err, ok, type Result } from '../../base/result';
 import { TASK_SIZE_PAGES, type U64 } from '../addr';
 import * as madv from '../advice';
 import type { Mm } from '../mm';
@@ -21,6 +21,18 @@ const REMOTE_ADVICE: ReadonlySet<number> = new Set([
   madv.MADV_COLLAPSE,
 ]);
 
+/** What process_madvise looks at before it asks whose memory the descriptor names. */
+export function checkProcessMadvise(ranges: readonly AdvisedRange[], flags: number): Result<void, Refusal> {
+  if (flags !== 0) return refuse('EINVAL', 'process_madvise takes no flags');
+  if (ranges.some(({ length }) => BigInt(length) >= 1n << 63n)) {
+    return refuse('EINVAL', 'the length of a range is negative (import_iovec)');
+  }
+  if (ranges.some(({ addr, length }) => BigInt(addr) + BigInt(length) > USER_END)) {
+    return refuse('EFAULT', 'a range leaves the address space (import_iovec)');
+  }
+  return ok(undefined);
+}
+
 /**
  * process_madvise(pidfd, ranges, advice, flags) on the process of `mm`; `self` says that it is the caller's own. Returns
  * the bytes of the ranges that were advised, or why the first one was not.
@@ -32,13 +44,8 @@ export function sysProcessMadvise(
   flags: number,
   self: boolean,
 ): Prediction {
-  if (flags !== 0) return refuse('EINVAL', 'process_madvise takes no flags');
-  if (ranges.some(({ length }) => BigInt(length) >= 1n << 63n)) {
-    return refuse('EINVAL', 'the length of a range is negative (import_iovec)');
-  }
-  if (ranges.some(({ addr, length }) => BigInt(addr) + BigInt(length) > USER_END)) {
-    return refuse('EFAULT', 'a range leaves the address space (import_iovec)');
-  }
+  const checked = checkProcessMadvise(ranges, flags);
+  if (!checked.ok) return checked;
   if (!(self && mm.rules.processMadviseSelfAny) && !REMOTE_ADVICE.has(advice)) {
     return refuse('EINVAL', 'this advice cannot be given through a pidfd (process_madvise_remote_valid)');
   }
